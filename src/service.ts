@@ -1,8 +1,7 @@
 /** Starts, reloads and stops the core of the service together with the listeners for OTLP and the console. */
 import type { Fingerprints } from './config/fingerprint.ts';
-import type { Worker } from 'node:worker_threads';
 import type { JuryError } from './model/errors.ts';
-import type { ConfigText, LoadedConfig } from './config/load.ts';
+import type { LoadedConfig } from './config/load.ts';
 import { serviceCore, type CoreOptions } from './service/core.ts';
 import { freeAddresses, receiversOf, renewCertificates, waitingConsole } from './service/listeners.ts';
 import { connectionShares, type Descriptors, machineDescriptors } from './service/node-runtime.ts';
@@ -11,7 +10,6 @@ import * as buildStore from './service/store-parts.ts';
 import { requestReader } from './receivers/read-request.ts';
 import type { ReadConfig, ReloadSource } from './service/reloading.ts';
 import type { StatusWatch } from './service/service-status.ts';
-import type { ShardSet } from './service/shards/shard-set.ts';
 
 /** A stop waits this long for judges, and as long again for backends. */
 const stopMsDefault = 10_000;
@@ -48,27 +46,20 @@ export interface ServiceOptions extends CoreOptions {
   readonly watchMs?: number;
   readonly stopMs?: number;
   readonly descriptors?: Descriptors;
-  /** The text that the configuration was read from; shards read it as well. */
-  readonly from?: ConfigText;
-  /** Called with the thread of each shard. */
-  readonly onShard?: (thread: Worker) => void;
 }
 
 export function service(options: ServiceOptions): Service {
   const { config, stopMs = stopMsDefault, descriptors = machineDescriptors() } = options;
-  const core = serviceCore({ ...options, shardReadings: () => shards?.readings() ?? [], fingerprint: () => reloads.fingerprint() });
+  const core = serviceCore({ ...options, fingerprint: () => reloads.fingerprint() });
   const { telemetry, settings, logger, state, buffers, leases } = core.parts;
   const connections = connectionShares(descriptors, config.limits.connections);
   const ingest = build.ingest(core.parts);
-  const shards: ShardSet | undefined =
-    config.shards === 1 ? undefined : build.shards(core.parts, { ingest, from: options.from, onThread: options.onShard });
-  const metricsPush = buildStore.metricsPush(core.parts, shards);
+  const metricsPush = buildStore.metricsPush(core.parts);
   const receivers = receiversOf(config, leases, connections, {
     telemetry,
     logger,
     buffers,
     ingest,
-    ...(shards === undefined ? {} : { take: shards.take }),
   });
   const reloads = build.reloads(core.parts, options, putInForce);
   let status: StatusWatch | undefined;
@@ -96,11 +87,10 @@ export function service(options: ServiceOptions): Service {
 
   async function start(signal?: AbortSignal): ReturnType<Service['start']> {
     await freeAddresses(config.listen);
-    // The threads load their code meanwhile, and wait for the store.
-    const [stored] = await Promise.all([core.start({ onAway: refuseMeanwhile, signal }), shards?.start()]);
-    const take = shards?.take ?? requestReader(ingest);
-    await build.leftJournals(core.parts, shards === undefined ? 0 : config.shards, take);
-    const page = { ...core.parts, connections, metricsPush, shards, take, configuration: reloads.status };
+    const stored = await core.start({ onAway: refuseMeanwhile, signal });
+    const take = requestReader(ingest);
+    await build.leftJournals(core.parts, take);
+    const page = { ...core.parts, connections, metricsPush, take, configuration: reloads.status };
     status = buildStore.statusWatch(page, stored);
     consoleServer = await buildStore.consoleServer({ ...page, status: status.status }, stored);
     metricsPush.place(settings.config().exporters);
@@ -120,11 +110,9 @@ export function service(options: ServiceOptions): Service {
   }
 
   /** Every step that can fail comes before the first that takes effect. */
-  async function putInForce({ config: next, from }: LoadedConfig): Promise<void> {
+  async function putInForce({ config: next }: LoadedConfig): Promise<void> {
     const before = settings.config();
-    const putInShards = await shards?.prepare(from);
     core.prepare(next)();
-    putInShards?.();
     metricsPush.place(next.exporters);
     if (JSON.stringify(before.listen.tls) !== JSON.stringify(next.listen.tls))
       renewCertificates({ ...receivers, console: consoleServer }, config.listen, next.listen);
@@ -134,12 +122,7 @@ export function service(options: ServiceOptions): Service {
     state.stopping = true;
     reloads.stop();
     await build.stopAll([receivers.http, receivers.grpc, early]);
-    const inShards = await shards?.stop(stopMs);
-    const own = await core.stop(stopMs);
-    const left = {
-      unsent: own.unsent + (inShards?.unsent ?? 0),
-      unforwarded: own.unforwarded + (inShards?.unforwarded ?? 0),
-    };
+    const left = await core.stop(stopMs);
     await Promise.all([core.release(stopMs), metricsPush.stop(stopMs), status?.stop()]);
     await consoleServer?.stop();
     // A failed start has its own message.

@@ -9,15 +9,15 @@ export interface Action extends Subcommand {
   readonly run: (input: CommandInput, given: readonly string[]) => number | Promise<number>;
 }
 
-/** The members of a command that follow from its actions. */
-export function commandOfActions(actions: readonly Action[]): Pick<CommandProgram, 'subcommands' | 'positionalsMax' | 'run'> {
+/** The members of a command that follow from its actions. `usual`: the action of a command line that names none. */
+export function commandOfActions(actions: readonly Action[], usual = ''): Pick<CommandProgram, 'subcommands' | 'positionalsMax' | 'run'> {
   const names = actions.map(({ name }) => name);
   return {
     subcommands: actions,
     // Allows one too many, so that the action can name it.
     positionalsMax: Math.max(...actions.map(({ argumentsMax }) => argumentsMax)) + 2,
     async run(input) {
-      const [name = '', ...given] = input.positionals;
+      const [name = usual, ...given] = input.positionals;
       const action = actions.find((one) => one.name === name);
       if (action === undefined) throw new UsageError(faultOf(name, names));
       const { argumentsMax } = action;

@@ -82,6 +82,14 @@ export function textOptions({ options }: Pick<CommandInput, 'options'>, name: st
   return Array.isArray(given) ? given.map(String) : [];
 }
 
+/** An address without a slash at the end. `what`: words for the message. */
+export function addressOption(input: Pick<CommandInput, 'options'>, name: string, what: string): string | undefined {
+  const url = textOption(input, name);
+  if (url !== undefined && !/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError(`--${name} takes ${what}, which begins with http:// or https://.`);
+  return url?.replace(/\/+$/, '');
+}
+
 export function reportFormat(input: Pick<CommandInput, 'options'>): 'text' | 'json' {
   const format = textOption(input, 'format') ?? 'text';
   if (format !== 'text' && format !== 'json') throw new UsageError('--format takes text or json.');

@@ -15,6 +15,8 @@ export function formatOption(summary: string, value = 'NAME'): CommandOption {
   return { type: 'string', value, summary };
 }
 
+export const addedRunsFault = 'Name runs with --run TRACE_ID[/SPAN_ID], or choose runs with --where or --issue.';
+
 /** Options that choose the stored runs to add. */
 export const addedRunOptions = {
   run: {
@@ -28,5 +30,6 @@ export const addedRunOptions = {
     value: 'FILTER',
     summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
   },
-  since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, as 24h or 2026-01-31' },
+  issue: { type: 'string', value: 'ID', summary: 'adds the newest runs of this issue, with --where those that match it too' },
+  since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, such as 24h or 2026-01-31' },
 } as const satisfies { readonly [name: string]: CommandOption };

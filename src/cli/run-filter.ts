@@ -1,11 +1,12 @@
 /** Filters of stored runs on a command line: `--where 'agent=support evaluator=tool_error verdict=fail'`, and times for --since and --until. */
-import { UsageError } from './command.ts';
-import { type Run, runStatuses } from '../model/agent-trace.ts';
+import { type CommandInput, textOption, UsageError } from './command.ts';
+import { environmentOf, type Run, runStatuses } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { parseTraceId, tenant } from '../model/ids.ts';
 import { jsonText } from '../model/json.ts';
 import { quantityExamples, quantityOf } from '../model/quantities.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../model/search-words.ts';
+import { isIssueId } from '../model/store/issue-store.ts';
 import type { RunFilter, StoredVerdict } from '../model/store/store.ts';
 import type { Micros } from '../model/timestamp.ts';
 import { verdictWords } from '../model/verdict.ts';
@@ -21,6 +22,8 @@ const keys = {
   service: 'the name of a service',
   version: 'the version of a service',
   session: 'the id of a session',
+  user: 'the id of a user',
+  environment: 'the name of an environment',
   tenant: 'the name of a tenant',
   trace: 'a trace id of 32 hexadecimal digits',
   evaluator: 'the name of an evaluator',
@@ -30,6 +33,7 @@ const keys = {
   tool: 'the name of a tool',
   text: 'words of the input or the final answer',
   label: 'the label of an annotation, or NAME=LABEL',
+  issue: 'the id of an issue, 12 hexadecimal digits',
   min_duration: 'a number of seconds, or a duration such as 30s',
   max_duration: 'a number of seconds, or a duration such as 30s',
   min_cost: 'a number of US dollars',
@@ -43,6 +47,8 @@ const plainKeys = {
   service: 'service',
   version: 'version',
   session: 'sessionId',
+  user: 'userId',
+  environment: 'environment',
   evaluator: 'evaluator',
   tool: 'tool',
   label: 'label',
@@ -92,14 +98,14 @@ function unreadableText(rest: string, option: string): string {
   const key = /^[A-Za-z_.-]+/.exec(rest)?.[0];
   if (key !== undefined && /^[A-Za-z_.-]+\s*(?:!=|<|>|~|:)/.test(rest))
     return `--${option}: ${shown} compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.`;
-  return `--${option}: ${shown} is no condition. Conditions are KEY=VALUE, as in agent=support verdict=fail; quote a value with blanks.`;
+  return `--${option}: ${shown} is not a condition. Conditions are KEY=VALUE, as in agent=support verdict=fail; quote a value with blanks.`;
 }
 
 function keyOf(name: string, option: string): Key {
   if (Object.hasOwn(keys, name)) return name as Key;
   const guess = didYouMean(name, runFilterKeys);
   throw new UsageError(
-    `--${option}: ${name} is no key.${guess === undefined ? '' : ` Did you mean ${guess}?`} Keys are ${runFilterKeys.join(', ')}.`,
+    `--${option}: ${name} is not a key.${guess === undefined ? '' : ` Did you mean ${guess}?`} Keys are ${runFilterKeys.join(', ')}.`,
   );
 }
 
@@ -115,6 +121,9 @@ function conditionOf(key: Key, value: string, option: string): Conditions {
       if (traceId === undefined) throw fault(key, value, option);
       return { traceId };
     }
+    case 'issue':
+      if (!isIssueId(value)) throw fault(key, value, option);
+      return { issue: value };
     case 'verdict': {
       const verdict = verdictWords.find((word) => word === value);
       if (verdict === undefined) throw fault(key, value, option, didYouMean(value, verdictWords));
@@ -158,10 +167,24 @@ function answerText({ trace: { finalResponse } }: Run): string {
   return typeof finalResponse === 'string' ? finalResponse : finalResponse === undefined ? '' : jsonText(finalResponse);
 }
 
-/** True when a run with these verdicts matches, where no store filters. It has no annotations, and its cost is unknown. */
+/** True when a run with these verdicts matches, where no store filters. It has no annotations and no issues, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
-  const { tenant: wanted, agent, service, version, sessionId, traceId, evaluator, verdict, annotated, from, to } = filter;
-  const { status, tool, text, label, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
+  const {
+    tenant: wanted,
+    agent,
+    service,
+    version,
+    sessionId,
+    userId,
+    environment,
+    traceId,
+    evaluator,
+    verdict,
+    annotated,
+    from,
+    to,
+  } = filter;
+  const { status, tool, text, label, issue, minDuration = -Infinity, maxDuration = Infinity, minCost, maxCost } = filter;
   const [startedAt, endedAt] = [Number(run.startUnixNano / 1_000n), Number(run.endUnixNano / 1_000n)];
   return (
     (wanted === undefined || run.tenant === wanted) &&
@@ -169,10 +192,13 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
     (service === undefined || run.service === service) &&
     (version === undefined || run.serviceVersion === version) &&
     (sessionId === undefined || run.trace.sessionId === sessionId) &&
+    (userId === undefined || run.trace.userId === userId) &&
+    (environment === undefined || environmentOf(run) === environment) &&
     (traceId === undefined || run.traceId === traceId) &&
     (status === undefined || run.trace.status === status) &&
     annotated !== true &&
     label === undefined &&
+    issue === undefined &&
     (text === undefined || matchesTerms(wordsOf(`${run.trace.input ?? ''}\n${answerText(run)}`), searchTerms(text))) &&
     (tool === undefined || run.trace.toolCalls.some(({ name }) => name === tool)) &&
     endedAt - startedAt >= minDuration &&
@@ -186,6 +212,28 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
   );
 }
 
+/** The option `--issue`. */
+export function issueOption(input: Pick<CommandInput, 'options'>): string | undefined {
+  const issue = textOption(input, 'issue');
+  if (issue !== undefined) checkedIssue(issue, '--issue');
+  return issue;
+}
+
+/** The id of an issue. Throws a UsageError. */
+export function checkedIssue(text: string, where: string): string {
+  if (isIssueId(text)) return text;
+  throw new UsageError(
+    `${where}: ${JSON.stringify(text.slice(0, shownChars))} is not the id of an issue. It has 12 hexadecimal digits, as tracejury issues shows it.`,
+  );
+}
+
+/** A filter of runs, of this issue only. */
+export function issueFilter(issue: string | undefined, filter: Conditions): Conditions {
+  if (issue === undefined) return filter;
+  if (filter.issue !== undefined) throw new UsageError('--issue and --where both name an issue. Use one of them.');
+  return { ...filter, issue };
+}
+
 const DATE = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
 
 /** A time: `24h` ago, a date, or RFC 3339. A date or a time without an offset is in UTC. Throws a UsageError. */
@@ -196,7 +244,7 @@ export function parseTime(text: string, option: string, nowMs: number): Micros {
   const ms = plain === undefined ? Number.NaN : Date.parse(/T/.test(plain) && !/(?:Z|[+-]\d{2}:\d{2})$/.test(plain) ? `${plain}Z` : plain);
   if (Number.isNaN(ms))
     throw new UsageError(
-      `--${option}: ${JSON.stringify(text.slice(0, shownChars))} is no time. Give how long ago, as ${quantityExamples.duration}, or a date such as 2026-01-31 or 2026-01-31T08:00:00Z.`,
+      `--${option}: ${JSON.stringify(text.slice(0, shownChars))} is not a time. Give how long ago, as ${quantityExamples.duration}, or a date such as 2026-01-31 or 2026-01-31T08:00:00Z.`,
     );
   return ms * 1_000;
 }

@@ -6,6 +6,7 @@ import { ConfigError } from '../config/diagnostic.ts';
 import type { Environment } from '../config/document.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { JuryError } from '../model/errors.ts';
+import { wrapped } from '../report/text.ts';
 
 interface CommandLine {
   /** Arguments after the name of the program. */
@@ -154,12 +155,6 @@ function commandUsageText(command: LoadedCommand, subcommand?: Subcommand): stri
   ].join('\n');
 }
 
-/** Two columns, the first as wide as its longest cell. */
-export function columns(rows: readonly (readonly [string, string])[]): readonly string[] {
-  const widest = Math.max(0, ...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(widest)}  ${right}`.trimEnd());
-}
-
 function examples(all: readonly CommandExample[]): readonly string[] {
   return all.length === 0 ? [] : ['', 'Examples:', ...all.flatMap(({ line, does }) => [...wrapped(does, 2), ...commandLines(line)])];
 }
@@ -187,20 +182,6 @@ function wrappedColumns(rows: readonly (readonly [string, string])[]): readonly 
       ? [`  ${left}`, ...lines]
       : [`  ${left.padEnd(widest)}  ${(lines[0] ?? '').trimStart()}`, ...lines.slice(1)];
   });
-}
-
-/** Keeps words that are longer than a line. */
-function wrapped(text: string, indent: number, indentAfter = indent): readonly string[] {
-  const lines: string[] = [];
-  let line = ' '.repeat(indent);
-  for (const word of text.split(' ')) {
-    const longer = line.trim() === '' ? `${line}${word}` : `${line} ${word}`;
-    if (line.trim() !== '' && longer.length > width) {
-      lines.push(line);
-      line = `${' '.repeat(indentAfter)}${word}`;
-    } else line = longer;
-  }
-  return [...lines, line];
 }
 
 function signature({ name, usage }: Pick<Command, 'name' | 'usage'>): string {

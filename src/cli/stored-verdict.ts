@@ -3,6 +3,7 @@ import { parseSpanId } from '../model/ids.ts';
 import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../model/json.ts';
 import type { StoredVerdict } from '../model/store/store.ts';
 import type { PartVerdict, Verdict } from '../model/verdict.ts';
+import { present } from '../model/present.ts';
 
 export function verdictOfStored(
   { verdict, score = 0, label, explanation, reason = '', evidence, details }: StoredVerdict,
@@ -34,16 +35,16 @@ function partOf(written: JsonValue): readonly PartVerdict[] {
   const [spanId, callId] = [parseSpanId(text('span_id') ?? ''), text('call_id')];
   const of = partKinds.find((kind) => kind === text('of'));
   return [
-    {
-      ...(of === undefined ? {} : { of }),
+    present({
+      of,
       index: Number(member(written, 'index')),
       tool: text('tool') ?? '',
-      ...(callId === undefined ? {} : { callId }),
-      ...(spanId === undefined ? {} : { spanId }),
+      callId,
+      spanId,
       score: Number(member(written, 'score')),
       passed: member(written, 'passed') === true,
       explanation: text('explanation') ?? '',
-    },
+    }),
   ];
 }
 

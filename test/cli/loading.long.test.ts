@@ -14,21 +14,21 @@ interface Coverage {
   readonly result: readonly { readonly url: string }[];
 }
 
-/** Paths from the top folder. */
-async function filesLoaded(words: readonly string[]): Promise<readonly string[]> {
+/** Paths from the top folder. `words`: arguments of Node. */
+async function filesLoadedBy(words: readonly string[]): Promise<readonly string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-loading-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const env = { PATH: process.env['PATH'], NODE_V8_COVERAGE: folder };
   await new Promise<void>((resolve, reject) => {
-    execFile(process.execPath, [join(top, 'bin/tracejury.cjs'), ...words], { env }, (error) =>
-      error === null ? resolve() : reject(error),
-    );
+    execFile(process.execPath, [...words], { env }, (error) => (error === null ? resolve() : reject(error)));
   });
   const urls = readdirSync(folder).flatMap((file) =>
     (JSON.parse(readFileSync(join(folder, file), 'utf8')) as Coverage).result.map(({ url }) => url),
   );
   return urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url).slice(top.length + 1));
 }
+
+const filesLoaded = (words: readonly string[]): Promise<readonly string[]> => filesLoadedBy([join(top, 'bin/tracejury.cjs'), ...words]);
 
 const helpFilesMax = 15;
 
@@ -54,4 +54,13 @@ test("loading: the service does not load Node's own client of HTTP", async () =>
   const loaded = JSON.parse(stdout) as readonly string[];
   expect(loaded).toContain('NativeModule http');
   expect(loaded.filter((name) => name.includes('undici'))).toEqual([]);
+});
+
+test('loading: the service loads the SDK of MCP with the first message only', async () => {
+  const [serve, service] = ['cli/commands/serve.ts', 'service.ts'].map((file) =>
+    JSON.stringify(pathToFileURL(join(top, 'src', file)).href),
+  );
+  const files = await filesLoadedBy(['--input-type=module', '-e', `await import(${serve}); await import(${service});`]);
+  expect(files).toContain('src/web/mcp-routes.ts');
+  expect(files.filter((file) => /^(node_modules\/(@modelcontextprotocol|zod|light-my-request)|src\/web\/mcp\/)/.test(file))).toEqual([]);
 });

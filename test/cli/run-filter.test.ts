@@ -10,8 +10,16 @@ const id = '4bf92f3577b34da6a3ce929d0e0e4736';
 test.each([
   { where: 'agent=support', want: { agent: 'support' } },
   {
-    where: 'agent=support evaluator=tool_error verdict=fail version=1.2 session=s-1',
-    want: { agent: 'support', evaluator: 'tool_error', verdict: 'fail', version: '1.2', sessionId: 's-1' },
+    where: 'agent=support evaluator=tool_error verdict=fail version=1.2 session=s-1 user=u-1 environment=production',
+    want: {
+      agent: 'support',
+      evaluator: 'tool_error',
+      verdict: 'fail',
+      version: '1.2',
+      sessionId: 's-1',
+      userId: 'u-1',
+      environment: 'production',
+    },
   },
   { where: `trace=${id} tenant=acme service=web annotated=yes`, want: { traceId: id, tenant: 'acme', service: 'web', annotated: true } },
   { where: 'agent="travel \\"agent\\""  service=\'a b\'', want: { agent: 'travel "agent"', service: 'a b' } },
@@ -22,6 +30,7 @@ test.each([
   { where: 'text="late order"', want: { text: 'late order' } },
   { where: 'min_cost=0 max_cost=0.25', want: { minCost: 0, maxCost: 0.25 } },
   { where: 'status=paused agent=a', want: { status: 'paused', agent: 'a' } },
+  { where: 'issue=25d139890769', want: { issue: '25d139890769' } },
   { where: 'version=a=b', want: { version: 'a=b' } },
   { where: '', want: {} },
 ])('run filter: reads $where', ({ where, want }) => {
@@ -33,19 +42,20 @@ test('run filter: several filters apply together', () => {
 });
 
 test.each([
-  { where: 'agnet=a', says: '--where: agnet is no key. Did you mean agent? Keys are agent, service, version,' },
-  { where: 'colour=red', says: '--where: colour is no key. Keys are agent,' },
+  { where: 'agnet=a', says: '--where: agnet is not a key. Did you mean agent? Keys are agent, service, version,' },
+  { where: 'colour=red', says: '--where: colour is not a key. Keys are agent,' },
   { where: 'verdict=fial', says: 'verdict="fial" is wrong: verdict takes one of pass, fail, raw, skipped, error. Did you mean fail?' },
   { where: 'status=errors', says: 'status="errors" is wrong: status takes one of ok, error, paused. Did you mean error?' },
   { where: 'trace=12', says: 'trace="12" is wrong: trace takes a trace id of 32 hexadecimal digits.' },
   { where: 'annotated=maybe', says: 'annotated takes yes or no' },
   { where: 'min_duration=long', says: 'min_duration takes a number of seconds, or a duration such as 30s.' },
   { where: 'max_cost=-1', says: 'max_cost takes a number of US dollars.' },
+  { where: 'issue=25D1', says: 'issue takes the id of an issue, 12 hexadecimal digits.' },
   { where: 'text=!!', says: 'text takes words of the input or the final answer.' },
   { where: 'agent=a agent=b', says: 'agent is given twice' },
   { where: 'agent!=a', says: 'compares with a sign other than =. Conditions are KEY=VALUE, as in agent=support verdict=fail.' },
-  { where: 'support', says: '"support" is no condition. Conditions are KEY=VALUE' },
-  { where: 'agent="a', says: '"agent=\\"a" is no condition' },
+  { where: 'support', says: '"support" is not a condition. Conditions are KEY=VALUE' },
+  { where: 'agent="a', says: '"agent=\\"a" is not a condition' },
   { where: 'agent=""', says: 'agent="" is wrong: agent takes the name of an agent.' },
   { where: 'x'.repeat(4_001), says: 'at most 4000 characters' },
 ])('run filter: refuses $where', ({ where, says }) => {
@@ -83,19 +93,20 @@ test.each([
   expect(parseTime(text, 'since', nowMs)).toBe(Date.parse(want) * 1_000);
 });
 
-test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s is no time', (text) => {
-  expect(() => parseTime(text, 'since', nowMs)).toThrow(/--since: .* is no time\. Give how long ago/);
+test.each(['yesterday', '24', '2026-13-01', '11/26/2026', ''])('run filter: %s is not a time', (text) => {
+  expect(() => parseTime(text, 'since', nowMs)).toThrow(/--since: .* is not a time\. Give how long ago/);
 });
 
 describe('run filter: matches runs that are in no store', () => {
   const trace = agentTrace({
     agent: 'a',
     sessionId: 's',
+    userId: 'u',
     input: 'Where is it?',
     finalResponse: { text: 'On its way' },
     toolCalls: [call({ name: 'find' })],
   });
-  const one = run({ serviceVersion: '2', trace });
+  const one = run({ serviceVersion: '2', trace, resourceAttributes: { 'deployment.environment.name': 'production' } });
   const verdicts = [
     { name: 'tool_error', verdict: 'fail' as const },
     { name: 'latency', verdict: 'raw' as const },
@@ -104,6 +115,9 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: {}, want: true },
     { filter: { agent: 'a', version: '2', sessionId: 's', service: 'travel' }, want: true },
     { filter: { agent: 'b' }, want: false },
+    { filter: { userId: 'u', environment: 'production' }, want: true },
+    { filter: { userId: 'other' }, want: false },
+    { filter: { environment: 'staging' }, want: false },
     { filter: { evaluator: 'tool_error', verdict: 'fail' as const }, want: true },
     { filter: { evaluator: 'tool_error', verdict: 'raw' as const }, want: false },
     { filter: { verdict: 'raw' as const }, want: true },
@@ -117,6 +131,7 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: { minDuration: 1_123_457 }, want: false },
     { filter: { maxDuration: 1_123_455 }, want: false },
     { filter: { label: 'good' }, want: false },
+    { filter: { issue: '25d139890769' }, want: false },
     { filter: { minCost: 0 }, want: false },
     { filter: { status: 'ok' as const }, want: true },
     { filter: { status: 'error' as const }, want: false },

@@ -17,11 +17,12 @@ const reviewedMax = 100;
 const actions: readonly Action[] = [
   {
     name: 'add',
-    usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER [options]',
+    usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER|--issue ID [options]',
     summary: 'Makes examples of stored runs: the input, the tool calls and the answer, as drafts that a person edits.',
     options: [
       'run',
       'where',
+      'issue',
       'since',
       'limit',
       'distinct',
@@ -41,6 +42,7 @@ const actions: readonly Action[] = [
         does: 'Adds up to 50 runs that failed, without near-duplicates:',
         line: "tracejury dataset add failures --where 'evaluator=tool_error verdict=fail' --limit 50 --distinct",
       },
+      { does: 'Adds up to ten runs of an issue:', line: 'tracejury dataset add failures --issue 25d139890769 --limit 10' },
       {
         does: 'Leaves out runs whose input means nearly the same, by the embedding model of a judge:',
         line: "tracejury dataset add failures --where 'verdict=fail' --distinct --embeddings vectors",
@@ -70,7 +72,7 @@ const actions: readonly Action[] = [
   {
     name: 'export',
     usage: 'NAME[@VERSION] [--format NAME] [--output FILE] [options]',
-    summary: 'Writes a dataset as a file, and says what the form cannot hold.',
+    summary: 'Writes a dataset as a file, and lists the parts that the form cannot hold.',
     options: ['format', 'output', 'split', 'tag', 'tenant', 'config'],
     examples: [
       { does: 'Writes YAML to edit:', line: 'tracejury dataset export failures --output failures.yaml' },
@@ -148,7 +150,7 @@ export const dataset: CommandProgram = {
     similarity: {
       type: 'string',
       value: 'NUMBER',
-      summary: `cosine from which --embeddings takes two inputs for the same (default: ${similarityDefault})`,
+      summary: `least cosine at which --embeddings takes two inputs for the same (default: ${similarityDefault})`,
     },
     replace: { type: 'boolean', summary: 'overwrites examples of the same runs that are reviewed already' },
     tag: { type: 'string', multiple: true, value: 'TAG', summary: 'gives new examples this tag, or chooses examples with it' },

@@ -21,7 +21,7 @@ import {
   worstAgentLines,
 } from '../demo/summary.ts';
 import { evaluability, recordedRuns } from '../inspect/inspection.ts';
-import { columns } from '../run.ts';
+import { columns } from '../../report/text.ts';
 
 const defaults = { endpoint: 'http://127.0.0.1:4318', console: 'http://127.0.0.1:4380', ...demoDefaults } as const;
 const runsMax = 100_000;
@@ -56,7 +56,7 @@ export const demo: CommandProgram = {
     const sent = await sendSpans(spans, { url: `${endpoint}/v1/traces`, headers: environmentHeaders('traces', env), sleep });
     if (sent.kind !== 'sent') {
       complain(
-        sent.kind === 'not_listening'
+        sent.kind === 'unanswered' && !sent.isListening
           ? `Nothing listens at ${endpoint}. Start the service first, in another terminal: ${program} serve.`
           : `${endpoint} refused the spans: ${sent.why}`,
       );

@@ -8,7 +8,7 @@ import { unreachable } from '../../model/ids.ts';
 import { isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../model/json.ts';
 import { UsageError, type CommandProgram } from '../command.ts';
 import { needTexts } from '../inspect/report-text.ts';
-import { columns } from '../run.ts';
+import { columns } from '../../report/text.ts';
 
 export const evaluators: CommandProgram = {
   examples: [

@@ -14,7 +14,7 @@ import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { experimentCompare } from '../experiment/compare.ts';
 import { reportFormats, type Report, reportOf } from '../experiment/report.ts';
 import { experimentRun, type RunSettings } from '../experiment/run.ts';
-import { allResults, storedExperiment } from '../experiment/stored-experiments.ts';
+import { storedExperiment } from '../experiment/stored-experiments.ts';
 import { withStore } from '../open-store.ts';
 import { oneLine } from '../../model/one-line.ts';
 import { storedExperiment as experimentResource } from '../../analytics/experiment-json.ts';
@@ -22,8 +22,15 @@ import { isExperimentId } from '../../model/experiment.ts';
 import { tenant } from '../../model/ids.ts';
 import { parseTimeText } from '../../model/timestamp.ts';
 import { jsonText } from '../../model/json.ts';
-import { deletedExperimentsMax, experimentsPageMax, type StoredExperiment } from '../../model/store/experiment-store.ts';
+import {
+  allResults,
+  deletedExperimentsMax,
+  type ExperimentsToDelete,
+  experimentsPageMax,
+  type StoredExperiment,
+} from '../../model/store/experiment-store.ts';
 import type { Store } from '../../model/store/store.ts';
+import { present } from '../../model/present.ts';
 
 const wordsMax = 10_000;
 const portMax = 65_535;
@@ -76,16 +83,20 @@ const actions: readonly Action[] = [
   },
   {
     name: 'compare',
-    usage: 'A B [--fail-on-regression] [options]',
+    usage: 'A B [--fail-on-regression] [--pairwise CRITERION] [options]',
     summary:
       'Compares two experiments on the examples that both have: rates with intervals, differences with tests, and which examples changed. Exits with 1 when B is significantly worse.',
-    options: ['fail-on-regression', 'format', 'output', 'tenant', 'config'],
+    options: ['fail-on-regression', 'pairwise', 'judge', 'budget', 'format', 'output', 'tenant', 'config'],
     examples: [
       {
         does: 'Gates a pull request against the main branch:',
         line: 'tracejury experiment compare main.json branch.json --fail-on-regression',
       },
       { does: 'Writes a page to look at:', line: 'tracejury experiment compare main nightly --format html --output comparison.html' },
+      {
+        does: 'Asks a judge which answers are better, for at most one US dollar:',
+        line: "tracejury experiment compare main nightly -c tracejury.yaml --pairwise 'Which answer helps the customer more?' --budget 1",
+      },
     ],
     argumentsMax: 2,
     run: experimentCompare,
@@ -134,7 +145,7 @@ export const experiment: CommandProgram = {
   ],
   options: {
     dataset: { type: 'string', value: 'NAME', summary: 'names a file, or a stored dataset with or without a version, as in refunds@3' },
-    name: { type: 'string', value: 'NAME', summary: 'names the experiment; several may have one name, and the newest stands for it' },
+    name: { type: 'string', value: 'NAME', summary: 'names the experiment; several may have one name, which means the newest' },
     id: { type: 'string', value: 'ID', summary: 'sets the id of the experiment (default: made from name and time)' },
     config: configOption(
       'uses the evaluators, judges and store of this configuration (default: the default rules, and ./tracejury-data/tracejury.db)',
@@ -171,6 +182,13 @@ export const experiment: CommandProgram = {
       summary:
         'exits with 1 also when B is significantly worse with unscored runs as not passed, or when an evaluator that scored A scores nothing of B',
     },
+    pairwise: {
+      type: 'string',
+      value: 'CRITERION',
+      summary: 'asks a judge which of the two answers is better by this criterion, in both orders; without --budget it names the cost only',
+    },
+    judge: { type: 'string', value: 'NAME', summary: 'asks this judge of the configuration (default: the only one)' },
+    budget: { type: 'string', value: 'USD', summary: 'asks the judge, and bounds what it costs' },
     before: { type: 'string', value: 'TIME', summary: 'deletes experiments whose last result is older than this time (RFC 3339)' },
     limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },
     format: formatOption('writes table (default), markdown or json; compare also junit and html'),
@@ -244,12 +262,7 @@ async function listed(input: CommandInput): Promise<ExitCode> {
   const [name, dataset] = [textOption(input, 'name'), textOption(input, 'dataset')];
   const limit = wholeOption(input, 'limit', experimentsPageMax) ?? limitDefault;
   const { experiments } = await withExperiments(input, (store) =>
-    store.experiments.list({
-      tenant: tenant(textOption(input, 'tenant') ?? ''),
-      limit,
-      ...(name === undefined ? {} : { name }),
-      ...(dataset === undefined ? {} : { dataset }),
-    }),
+    store.experiments.list(present({ tenant: tenant(textOption(input, 'tenant') ?? ''), limit, name, dataset })),
   );
   for (const one of experiments) input.say(format === 'json' ? jsonText(experimentResource.write(one)) : listLine(one));
   if (experiments.length === 0) input.complain('No stored experiment matches.');
@@ -299,12 +312,7 @@ async function deleted(input: CommandInput, [id]: readonly string[]): Promise<Ex
   }
   const at = before === undefined ? undefined : parseTimeText(before);
   if (before !== undefined && at === undefined) throw new UsageError('--before takes a date or a time in RFC 3339, as 2026-01-01.');
-  const which = {
-    tenant: of,
-    ...(name === undefined ? {} : { name }),
-    ...(dataset === undefined ? {} : { dataset }),
-    ...(at === undefined ? {} : { before: at }),
-  };
+  const which = present<ExperimentsToDelete>({ tenant: of, name, dataset, before: at });
   const count = await withExperiments(input, async ({ experiments }) => {
     let sum = 0;
     for (let some = deletedExperimentsMax; some === deletedExperimentsMax; sum += some) some = await experiments.deleteSome(which);

@@ -21,6 +21,12 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./runs.ts')).runs,
   },
   {
+    name: 'issues',
+    usage: '[list|show|resolve|ignore|open|merge] …',
+    summary: 'Lists classes of failures and decides on them. Exits with 1 on issues of a release with --fail-on.',
+    load: async () => (await import('./issues.ts')).issues,
+  },
+  {
     name: 'eval',
     usage: 'FILE… [options]',
     summary:
@@ -36,8 +42,8 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'judge',
-    usage: 'check|forecast -c FILE [options]',
-    summary: 'Compares judges with labels of people, or forecasts their daily cost.',
+    usage: 'check|forecast|draft -c FILE [options]',
+    summary: 'Compares judges with labels of people, forecasts their daily cost, or drafts a judge from labels.',
     load: async () => (await import('./judge.ts')).judge,
   },
   {
@@ -71,6 +77,13 @@ export const commands: readonly Command[] = [
     load: async () => (await import('./queue.ts')).queue,
   },
   {
+    name: 'mcp',
+    usage: '[--url URL]',
+    summary:
+      'Serves issues, runs, experiments and datasets of a running service to coding agents: an MCP server on standard input and output.',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'inspect',
     usage: 'FILE… [options]',
     summary: 'Shows the runs and tool calls in recorded spans, the source of each field, and whether each evaluator could score them.',
@@ -81,6 +94,12 @@ export const commands: readonly Command[] = [
     usage: '[--output FILE] [--port N] -- COMMAND [ARGUMENT]…',
     summary: 'Runs a command with an OTLP receiver beside it and writes its spans to a file.',
     load: async () => (await import('./record.ts')).record,
+  },
+  {
+    name: 'import',
+    usage: '--from BACKEND --url URL [options]',
+    summary: 'Sends the spans that a tracing backend already has through the service, so that they are scored.',
+    load: async () => (await import('./import.ts')).importSpans,
   },
   {
     name: 'export',

@@ -1,12 +1,15 @@
-/** `tracejury judge`: compares judges with people, and forecasts their costs. */
+/** `tracejury judge`: compares judges with people, forecasts their costs, and drafts judges from labels. */
 import { UsageError, type CommandProgram, textOption, textOptions, reportFormat, numberOption } from '../command.ts';
-import { configOption, formatOption } from '../common-options.ts';
+import { configOption, formatOption, tenantOption } from '../common-options.ts';
 import { checkJudges } from '../judge/check.ts';
+import { draftOfJudge } from '../judge/draft.ts';
 import { forecastCost } from '../judge/forecast.ts';
+import { tenant } from '../../model/ids.ts';
 
 const filesMax = 1_000;
 const timeoutSecondsMax = 86_400;
 const tokensMax = 10_000_000;
+const budgetUsdMax = 1_000_000;
 
 export const judge: CommandProgram = {
   subcommands: [
@@ -14,7 +17,7 @@ export const judge: CommandProgram = {
       name: 'check',
       usage: 'FILE… -c FILE [options]',
       summary:
-        'Asks the judges of a configuration about labelled runs and reports their agreement with people. With --against it compares two configurations.',
+        'Asks the judges of a configuration about labelled runs and reports their agreement with people. Compares two configurations with --against.',
       options: ['config', 'against', 'labels', 'evaluator', 'timeout', 'format'],
       examples: [
         { does: 'Compares the judges of a configuration with labels:', line: 'tracejury judge check labelled.jsonl -c tracejury.yaml' },
@@ -31,6 +34,23 @@ export const judge: CommandProgram = {
       options: ['config', 'input-tokens', 'output-tokens', 'format'],
       examples: [{ does: 'Forecasts the cost of a configuration before deployment:', line: 'tracejury judge forecast -c tracejury.yaml' }],
     },
+    {
+      name: 'draft',
+      usage: '[FILE…] --from labels -c FILE [options]',
+      summary:
+        'Drafts a judge evaluator from labels of people, of the store or of files, and checks it on labels that the draft has not seen. Writes a file and puts nothing in force.',
+      options: ['from', 'config', 'evaluator', 'labels', 'judge', 'budget', 'output', 'tenant', 'format'],
+      examples: [
+        {
+          does: 'Names the labels and the cost, and asks nothing:',
+          line: 'tracejury judge draft --from labels -c tracejury.yaml --evaluator courtesy',
+        },
+        {
+          does: 'Drafts for at most one US dollar:',
+          line: 'tracejury judge draft --from labels -c tracejury.yaml --evaluator courtesy --budget 1',
+        },
+      ],
+    },
   ],
   examples: [
     { does: 'Compares the judges of a configuration with labels:', line: 'tracejury judge check labelled.jsonl -c tracejury.yaml' },
@@ -44,7 +64,12 @@ export const judge: CommandProgram = {
       value: 'FILE',
       summary: 'reads labels from this file, in the form of annotations of the API; may be repeated',
     },
-    evaluator: { type: 'string', value: 'NAME', summary: 'checks this evaluator only' },
+    evaluator: { type: 'string', value: 'NAME', summary: 'checks this evaluator only, or drafts from the labels of this name' },
+    from: { type: 'string', value: 'labels', summary: 'drafts from labels of people, the only source (default)' },
+    judge: { type: 'string', value: 'NAME', summary: 'asks this judge (default: the only one)' },
+    budget: { type: 'string', value: 'USD', summary: 'asks the judge and spends at most this; without it nothing is asked or written' },
+    output: { type: 'string', value: 'FILE', summary: 'writes the draft to this new file (default: NAME.judge.yaml)' },
+    tenant: tenantOption('drafts from labels of this tenant'),
     timeout: { type: 'string', value: 'SECONDS', summary: 'waits at most this long for one verdict' },
     'input-tokens': {
       type: 'string',
@@ -62,9 +87,11 @@ export const judge: CommandProgram = {
   async run(input) {
     const [action, ...files] = input.positionals;
     const config = textOption(input, 'config');
-    if (action !== 'check' && action !== 'forecast')
+    if (action !== 'check' && action !== 'forecast' && action !== 'draft')
       throw new UsageError(
-        action === undefined ? 'Name an action: check or forecast.' : `${JSON.stringify(action)} is neither check nor forecast.`,
+        action === undefined
+          ? 'Name an action: check, forecast or draft.'
+          : `${JSON.stringify(action)} is neither check, forecast nor draft.`,
       );
     if (config === undefined) throw new UsageError('Name the configuration with -c.');
     const format = reportFormat(input);
@@ -76,6 +103,25 @@ export const judge: CommandProgram = {
           format,
           inputTokens: numberOption(input, 'input-tokens', tokensMax),
           outputTokens: numberOption(input, 'output-tokens', tokensMax),
+        },
+        input,
+      );
+    }
+    if (action === 'draft') {
+      if ((textOption(input, 'from') ?? 'labels') !== 'labels') throw new UsageError('--from takes labels.');
+      if (files.length === 0 && textOptions(input, 'labels').length > 0)
+        throw new UsageError('--labels is for runs in files: name these as well, or leave it out to read the store.');
+      return await draftOfJudge(
+        {
+          files,
+          labels: textOptions(input, 'labels'),
+          config,
+          name: textOption(input, 'evaluator'),
+          judge: textOption(input, 'judge'),
+          budgetUsd: numberOption(input, 'budget', budgetUsdMax),
+          output: textOption(input, 'output'),
+          tenant: tenant(textOption(input, 'tenant') ?? ''),
+          format,
         },
         input,
       );

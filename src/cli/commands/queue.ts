@@ -1,8 +1,9 @@
 /** `tracejury queue`: runs that people are to answer questions about. */
 import type { CommandProgram } from '../command.ts';
 import { type Action, commandOfActions } from '../actions.ts';
-import { addedRunOptions, configOption, formatOption, tenantOption } from '../common-options.ts';
+import { addedRunOptions, configOption, formatOption } from '../common-options.ts';
 import { add, answer, list, next, show } from '../queue/actions.ts';
+import { serviceOptions } from '../service-api.ts';
 import { queueRunsAtOnceMax } from '../../model/store/queue-store.ts';
 
 const shared = ['format', 'tenant', 'url', 'config'] as const;
@@ -52,9 +53,9 @@ const actions: readonly Action[] = [
   },
   {
     name: 'add',
-    usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER [options]',
+    usage: 'NAME --run TRACE_ID[/SPAN_ID]…|--where FILTER|--issue ID [options]',
     summary: 'Puts stored runs into a queue. Exits with 1 when it leaves out a run.',
-    options: ['run', 'where', 'since', 'limit', 'note', 'person', ...shared],
+    options: ['run', 'where', 'issue', 'since', 'limit', 'note', 'person', ...shared],
     examples: [
       { does: 'Adds one run:', line: 'tracejury queue add refunds --run 4bf92f3577b34da6a3ce929d0e0e4736' },
       {
@@ -89,8 +90,7 @@ export const queue: CommandProgram = {
     },
     person: { type: 'string', value: 'NAME', summary: 'names the person (default: the user of the system; with a token, its name)' },
     format: formatOption('writes text (default) or JSON of the API', 'text|json'),
-    tenant: tenantOption('names the tenant of the runs'),
-    url: { type: 'string', value: 'URL', summary: 'asks the console of a running service, with the token in TRACEJURY_TOKEN' },
+    ...serviceOptions('the runs'),
     config: configOption('uses the queues and the store of this configuration'),
   },
 };

@@ -13,6 +13,7 @@ import { UsageError, type CommandProgram, type CommandInput, type ExitCode, text
 import { configOption, formatOption } from '../common-options.ts';
 import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
 import { oneLine } from '../../model/one-line.ts';
+import { present } from '../../model/present.ts';
 
 const limitDefault = 20;
 const limitMax = 10_000;
@@ -146,11 +147,7 @@ async function newest(store: Store, { filter }: Settings, limit: number): Promis
   const found: RunRow[] = [];
   let after: RunPlace | undefined;
   do {
-    const page = await store.runs({
-      limit: Math.min(pageMax, limit - found.length),
-      ...filter,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await store.runs(present({ limit: Math.min(pageMax, limit - found.length), ...filter, after }));
     found.push(...page.runs);
     after = page.next;
   } while (after !== undefined && found.length < limit);

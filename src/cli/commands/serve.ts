@@ -50,8 +50,7 @@ export const serve: CommandProgram = {
     const hangups = { early: false, reload: (): void => void (hangups.early = true) };
     process.on('SIGHUP', () => hangups.reload());
     const source = file === undefined ? undefined : watchedFile({ file, env, evaluators, flags });
-    const { config, fingerprints, warnings, printed, from } = await (source?.read() ??
-      readConfig({ file: undefined, env, evaluators, flags }));
+    const { config, fingerprints, warnings, printed } = await (source?.read() ?? readConfig({ file: undefined, env, evaluators, flags }));
     if (warnings.length > 0) complain(warningsText(warnings));
     const isReadable = config.log.format === 'pretty' || (config.log.format === 'auto' && process.stdout.isTTY);
     // Explanations of verdicts may quote a run: they go to a terminal, never to a log file.
@@ -61,7 +60,6 @@ export const serve: CommandProgram = {
       config,
       fingerprints,
       read: { printed, warnings },
-      from,
       tracing: await openSelfTracing(config, env),
       logger,
       ...(isReadable && process.stdout.isTTY ? { onScored: runLines(terminal).scored } : {}),

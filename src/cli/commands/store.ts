@@ -5,7 +5,7 @@ import type { CopySide } from '../../stores/copy/side.ts';
 import { mayBeThere, storeAddress, type StoreAddress, storeName } from '../../stores/index.ts';
 import { type Action, commandOfActions } from '../actions.ts';
 import { type CommandInput, type CommandProgram, type ExitCode, textOption, UsageError } from '../command.ts';
-import { columns } from '../run.ts';
+import { columns } from '../../report/text.ts';
 import { progressBar } from '../terminal.ts';
 
 const actions: readonly Action[] = [
@@ -13,7 +13,7 @@ const actions: readonly Action[] = [
     name: 'copy',
     usage: '--from URL --to URL [--dry-run]',
     summary:
-      'Copies a store from SQLite to PostgreSQL, or back, while no service uses it. Goes on where it stopped when it is started again. Reads both stores again at the end, and exits with 1 when they differ.',
+      'Copies a store from SQLite to PostgreSQL, or back, while no service uses it. Continues where it stopped when it is started again. Reads both stores again at the end, and exits with 1 when they differ.',
     options: ['from', 'to', 'dry-run'],
     examples: [
       {
@@ -35,7 +35,7 @@ export const store: CommandProgram = {
     },
   ],
   options: {
-    from: { type: 'string', value: 'URL', summary: 'reads this store, written as in store.url; the password may stand in PGPASSWORD' },
+    from: { type: 'string', value: 'URL', summary: 'reads this store, written as in store.url; the password may be in PGPASSWORD' },
     to: { type: 'string', value: 'URL', summary: 'writes to this one, which has no rows yet' },
     'dry-run': { type: 'boolean', summary: 'counts the rows and copies none' },
   },

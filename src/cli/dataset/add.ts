@@ -1,7 +1,8 @@
 /** `tracejury dataset add`: makes examples of stored runs. */
 import { type CommandInput, type ExitCode, textOption, textOptions, UsageError } from '../command.ts';
 import { withStore } from '../open-store.ts';
-import { parseRunFilter, parseTime } from '../run-filter.ts';
+import { addedRunsFault } from '../common-options.ts';
+import { issueFilter, issueOption, parseRunFilter, parseTime } from '../run-filter.ts';
 import { textsPerRequest } from '../../judges/client/embedder.ts';
 import { examplesOfRuns } from '../../datasets/stored-runs.ts';
 import type { NoExampleReason } from '../../datasets/run-example.ts';
@@ -35,9 +36,10 @@ export async function add(input: CommandInput, name: string | undefined): Promis
   const key = nameOf(input, name);
   const named = textOptions(input, 'run').map(runNamed);
   const where = textOption(input, 'where');
-  if ((named.length === 0) === (where === undefined))
-    throw new UsageError('Name runs with --run TRACE_ID[/SPAN_ID], or choose runs with --where.');
-  const filter = where === undefined ? undefined : whereOf(input, where, key.tenant);
+  const issue = issueOption(input);
+  if ((named.length === 0) === (where === undefined && issue === undefined)) throw new UsageError(addedRunsFault);
+  const filter =
+    named.length > 0 ? undefined : whereOf(input, issueFilter(issue, where === undefined ? {} : parseRunFilter([where])), key.tenant);
   const limit = limitOf(input);
   const near = nearChoice(input);
   return await withStore<ExitCode>(
@@ -67,7 +69,7 @@ export async function add(input: CommandInput, name: string | undefined): Promis
           }).catch((error: unknown) => {
             if (!(error instanceof EmbeddingFailed)) throw error;
             input.complain(
-              `The judge ${near.judge} gave no embeddings (${error.message}), so nothing was added. Without --embeddings the texts alone are compared.`,
+              `The judge ${near.judge} gave no embeddings (${error.message}), so nothing was added. Without --embeddings only the texts are compared.`,
             );
             return undefined;
           }));
@@ -90,7 +92,7 @@ export async function add(input: CommandInput, name: string | undefined): Promis
       sayWritten(input, key, written);
       sayReplaced(input, key, written);
       if (written.added + written.changed > 0)
-        input.complain('Their expectations repeat what the runs did: they are drafts until somebody has looked at them.');
+        input.complain('Their expectations repeat what the runs did: they are drafts until someone has reviewed them.');
       return 0;
     },
   );
@@ -119,9 +121,9 @@ function runNamed(text: string): { readonly traceId: RunKey['traceId']; readonly
   return { traceId, spanId };
 }
 
-function whereOf(input: CommandInput, where: string, tenant: Tenant): RunFilter {
+function whereOf(input: CommandInput, filter: RunFilter, tenant: Tenant): RunFilter {
   const since = textOption(input, 'since');
-  return { tenant, ...parseRunFilter([where]), ...(since === undefined ? {} : { from: parseTime(since, 'since', Date.now()) }) };
+  return { tenant, ...filter, ...(since === undefined ? {} : { from: parseTime(since, 'since', Date.now()) }) };
 }
 
 function limitOf(input: CommandInput): number {

@@ -147,11 +147,11 @@ export function inputComparison({ pool, name, similarity, text }: ComparisonOpti
       ...(unread === 0
         ? []
         : [
-            `${unread} ${unread === 1 ? 'input was' : 'inputs were'} compared by text alone: blank, or longer than ${embeddedCharsMax} characters`,
+            `${unread} ${unread === 1 ? 'input was' : 'inputs were'} compared only by text: blank, or longer than ${embeddedCharsMax} characters`,
           ]),
       ...(presentLeft === 0
         ? []
-        : [`${presentLeft} examples of the dataset were compared by text alone: --embeddings takes ${presentMax} of them`]),
+        : [`${presentLeft} examples of the dataset were compared only by text: --embeddings takes ${presentMax} of them`]),
       ...(texts < textsMax ? [] : [`stopped after ${texts} texts were embedded; a narrower --where or a smaller --limit takes less`]),
     ],
   };

@@ -3,6 +3,7 @@ import { type CommandInput, type ExitCode, textOption, textOptions, UsageError, 
 import { withStore } from '../open-store.ts';
 import { type ExportForm, exportForms, leftOutOf } from '../../datasets/forms/export-forms.ts';
 import { referenceOf, wholeDataset } from './stored-dataset.ts';
+import { present } from '../../model/present.ts';
 
 const endings: { readonly [ending: string]: string } = { yaml: 'yaml', yml: 'yaml', json: 'json', csv: 'csv' };
 
@@ -12,10 +13,7 @@ export async function exportDataset(input: CommandInput, named: string | undefin
   const form = formOf(textOption(input, 'format') ?? endings[output?.split('.').at(-1)?.toLowerCase() ?? ''] ?? 'jsonl');
   const [split, tag] = [textOption(input, 'split'), textOptions(input, 'tag')[0]];
   return await withStore<ExitCode>(input, { instead: 'Ask the console: /api/v1/datasets/NAME/examples.' }, async ({ store }) => {
-    const { version, examples } = await wholeDataset(store.datasets, reference, {
-      ...(split === undefined ? {} : { split }),
-      ...(tag === undefined ? {} : { tag }),
-    });
+    const { version, examples } = await wholeDataset(store.datasets, reference, present({ split, tag }));
     if (examples.length === 0) {
       input.complain(`${reference.key.name}@${version} has no such example.`);
       return 1;

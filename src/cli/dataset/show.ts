@@ -11,6 +11,7 @@ import { type JsonObject, jsonText, plainText } from '../../model/json.ts';
 import type { ExampleRevision, StoredDataset } from '../../model/store/dataset-store.ts';
 import { timeText } from '../../model/timestamp.ts';
 import { referenceOf, unknownDataset, wholeDataset } from './stored-dataset.ts';
+import { present } from '../../model/present.ts';
 
 const instead = 'Ask the console: /api/v1/datasets.';
 const inputChars = 60;
@@ -71,10 +72,7 @@ export async function show(input: CommandInput, named: string | undefined): Prom
       return 0;
     }
     const { split, tag } = { split: textOption(input, 'split'), tag: textOptions(input, 'tag')[0] };
-    const whole = await wholeDataset(datasets, reference, {
-      ...(split === undefined ? {} : { split }),
-      ...(tag === undefined ? {} : { tag }),
-    });
+    const whole = await wholeDataset(datasets, reference, present({ split, tag }));
     const shown = whole.examples.slice(0, Number(limit));
     if (format === 'json') for (const one of shown) input.say(jsonText(exampleJson(one)));
     else {

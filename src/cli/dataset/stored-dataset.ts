@@ -17,6 +17,7 @@ import {
 } from '../../model/store/dataset-store.ts';
 import { chunks } from '../../model/chunks.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
+import { present } from '../../model/present.ts';
 
 export interface DatasetReference {
   readonly key: DatasetKey;
@@ -66,11 +67,7 @@ export async function wholeDataset(
   const examples: DatasetExample[] = [];
   let after: number | undefined;
   do {
-    const page = await datasets.examples(key, wanted, {
-      ...filter,
-      limit: examplesPageMax,
-      ...(after === undefined ? {} : { after }),
-    });
+    const page = await datasets.examples(key, wanted, present({ ...filter, limit: examplesPageMax, after }));
     examples.push(...(page?.examples.map(({ example }) => example) ?? []));
     after = page?.next;
   } while (after !== undefined);

@@ -1,87 +1,26 @@
 /** Sends the spans of the demo, and writes the summary of their verdicts. */
 import type { Evaluability } from '../inspect/inspection.ts';
 import { oneLine } from '../../model/one-line.ts';
-import { columns } from '../run.ts';
-import { type HttpAnswer, httpClient, type HttpClient } from '../../http/http-client.ts';
+import { columns } from '../../report/text.ts';
+import { httpClient } from '../../http/http-client.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import { wire } from '../../model/attributes.ts';
-import type { Sleep } from '../../model/clock.ts';
 import type { Span } from '../../model/span.ts';
 import { writeTraces } from '../../otlp/write/write.ts';
 import { type MetricName, metricRows } from '../../telemetry/metrics.ts';
 import { openMetricsName } from '../../telemetry/openmetrics.ts';
-
-interface SendOptions {
-  /** The whole URL. */
-  readonly url: string;
-  readonly headers: { readonly [name: string]: string };
-  readonly sleep: Sleep;
-}
-
-export type Sent =
-  | { readonly kind: 'sent'; readonly requests: number; readonly bytes: number }
-  | { readonly kind: 'not_listening' }
-  | { readonly kind: 'refused'; readonly why: string };
+import { failureText, type OtlpBody, postAll, type PostOptions, type Posted } from '../post-otlp.ts';
 
 const spansPerRequest = 100;
-const triesMax = 6;
-const sendTimeoutMs = 15_000;
-const retryAfterMsMax = 10_000;
-const firstPauseMs = 500;
-const whyCharsMax = 300;
-const answerBytesMax = 64 * 1024;
 
-/** Posts spans in batches and retries within bounds when the service asks for it. */
-export async function sendSpans(spans: readonly Span[], options: SendOptions): Promise<Sent> {
-  const http = httpClient();
-  let bytes = 0;
-  let requests = 0;
-  try {
-    for (let at = 0; at < spans.length; at += spansPerRequest) {
-      const body = writeTraces(spans.slice(at, at + spansPerRequest), 'protobuf');
-      const end = await post(body, http, options);
-      if (end.kind !== 'sent') return end;
-      bytes += body.length;
-      requests++;
-    }
-  } finally {
-    http.stop();
-  }
-  return { kind: 'sent', requests, bytes };
+/** Posts spans in batches. */
+export function sendSpans(spans: readonly Span[], options: PostOptions): Promise<Posted> {
+  return postAll(batches(spans), options);
 }
 
-async function post(body: Buffer, http: HttpClient, { url, headers, sleep }: SendOptions): Promise<Sent> {
-  let why = '';
-  for (let tried = 0; tried < triesMax; tried++) {
-    const answer = await http.send({
-      url,
-      headers: { ...headers, 'content-type': 'application/x-protobuf' },
-      body,
-      timeoutMs: sendTimeoutMs,
-      answerBytesMax,
-    });
-    if (answer.kind === 'unanswered') {
-      if (answer.reason === 'failed' && answer.code === 'ECONNREFUSED') return { kind: 'not_listening' };
-      return { kind: 'refused', why: failureText(answer) };
-    }
-    const { status } = answer;
-    if (status < 300) return { kind: 'sent', requests: 1, bytes: body.length };
-    why = `${status} ${answer.body.toString().slice(0, whyCharsMax)}`.trim();
-    if (status !== 429 && status !== 503) return { kind: 'refused', why };
-    await sleep(pauseMs(answer.headers['retry-after'], tried));
-  }
-  return { kind: 'refused', why: `${why} (after ${triesMax} tries)` };
-}
-
-/** The Retry-After of the service, otherwise exponential backoff. */
-function pauseMs(retryAfter: string | undefined, tried: number): number {
-  const seconds = retryAfter === undefined ? Number.NaN : Number(retryAfter);
-  return Math.min(retryAfterMsMax, Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : firstPauseMs * 2 ** tried);
-}
-
-function failureText(answer: Extract<HttpAnswer, { readonly kind: 'unanswered' }>): string {
-  if (answer.reason === 'timed_out') return `no answer within ${answer.afterMs / 1_000} s`;
-  return answer.reason === 'failed' ? answer.code : 'stopped';
+function* batches(spans: readonly Span[]): Generator<OtlpBody> {
+  for (let at = 0; at < spans.length; at += spansPerRequest)
+    yield { contentType: 'application/x-protobuf', body: writeTraces(spans.slice(at, at + spansPerRequest), 'protobuf') };
 }
 
 /** Counters of a service, from its metrics page. */

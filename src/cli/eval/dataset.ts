@@ -13,7 +13,8 @@ import { juryFindings, unknownJudges } from '../../config/checks/cross-checks-ev
 import type { EvaluatorConfig } from '../../config/config.ts';
 import { type ConfigFault, type Path, pathText } from '../../config/diagnostic.ts';
 import { askedBy, evaluatorEntry, withShared } from '../../config/entries/evaluator-entry.ts';
-import { whoIsAskedSchema } from '../../config/sections/evaluators.ts';
+import { object } from '../../config/field.ts';
+import { readEntry, whoIsAsked } from '../../config/sections/evaluators.ts';
 import { syntaxProblem } from '../../config/document.ts';
 import { datasetForms, type ExampleChecker, exampleChecker } from '../../datasets/example-json.ts';
 import { JuryError, unreadable, unreadableFile } from '../../model/errors.ts';
@@ -329,24 +330,27 @@ function planned(
   if (made.kind === 'faulty') return { faults: made.faults };
   if (made.evaluator.kind !== 'judge') return { evaluator: { configured: made.evaluator, sampleRate: 1 }, faults: [] };
   const faults = whoIsAskedFaults(written, judges);
-  return faults.length > 0 ? { faults } : { evaluator: { configured: made.evaluator, ...askedBy(written), sampleRate: 1 }, faults: [] };
+  return faults.length > 0
+    ? { faults }
+    : { evaluator: { configured: made.evaluator, ...askedBy(readEntry(written)), sampleRate: 1 }, faults: [] };
 }
+
+const whoIsAskedSchema = object({}, whoIsAsked).schema;
 
 /** The entry must name judges of the configuration. */
 function whoIsAskedFaults(written: JsonObject, judges: readonly string[]): readonly Fault[] {
-  const asked = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAskedSchema, key)));
-  const faults = schemaFaults({ type: 'object', properties: whoIsAskedSchema }, asked);
+  const asked = Object.fromEntries(Object.entries(written).filter(([key]) => Object.hasOwn(whoIsAsked, key)));
+  const faults = schemaFaults(whoIsAskedSchema, asked);
   if (faults.length > 0) return faults;
-  const unknown =
-    askedBy(asked).judge === undefined && askedBy(asked).panel === undefined
-      ? [['judge']]
-      : unknownJudges([], asked, judges).map(({ path }) => path);
+  const entry = readEntry(asked);
+  const { judge, panel } = askedBy(entry);
+  const unknown = judge === undefined && panel === undefined ? [['judge']] : unknownJudges([], entry, judges).map(({ path }) => path);
   return [
     ...unknown.map((path) => ({
       path,
       problem: `must name a judge of the configuration; there are ${judges.length === 0 ? 'none' : judges.join(', ')}`,
     })),
-    ...juryFindings([], asked).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo.replace(/\.$/, '')}` })),
+    ...juryFindings([], entry).map(({ path, problem, todo }) => ({ path, problem: `${problem}. ${todo.replace(/\.$/, '')}` })),
   ];
 }
 

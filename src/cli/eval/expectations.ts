@@ -1,8 +1,8 @@
 /** Matches expectations with evaluators: switches on those that check them, and reports unchecked expectations. */
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import { coverageOf } from '../../../evaluators/configuration/coverage.ts';
+import { coverageOf, partsWithoutScore } from '../../../evaluators/configuration/coverage.ts';
 import type { AnyEvaluator, ExpectedPart, Fault } from '../../../evaluators/evaluator.ts';
-import { expectationNames, readExpectation, refinedPart, statedParts } from '../../../evaluators/expectation/expectation.ts';
+import { expectationNames, readExpectation, refinedPart } from '../../../evaluators/expectation/expectation.ts';
 import type { Coverage, EvalItem, EvalResult, FileExample, MatchedItem } from './scoring.ts';
 import { InputFaults } from '../input-faults.ts';
 import { type ConfigFault, pathText } from '../../config/diagnostic.ts';
@@ -128,7 +128,7 @@ export function covered(
     warnings: [
       ...[...notCompared].map(
         ([part, runs]) =>
-          `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones compare the calls alone.`,
+          `No evaluator compares ${wordOf[part] ?? part} of ${runs} ${runs === 1 ? 'run' : 'runs'}: the configured ones only compare the calls.`,
       ),
       ...[...undecided].map(
         ([part, runs]) =>
@@ -200,25 +200,19 @@ export interface Unverified {
 
 export function unverified(results: readonly EvalResult[]): readonly Unverified[] {
   return results.flatMap(({ item, verdicts }) => {
-    const expected = expectedOf(item.run);
-    return statedParts(expected).flatMap((part): readonly Unverified[] => {
-      if (refinedPart(part) !== undefined) return [];
-      const own = (item.plan ?? [])
-        .filter(({ configured }) => configured.checks?.(expected).includes(part) === true)
-        .map(({ configured }) => configured.name);
-      const found = verdicts.filter(({ name }) => own.includes(name));
-      if (found.length === 0 || found.some(({ verdict }) => verdict.kind === 'scored')) return [];
-      return [
-        {
-          label: item.label,
-          part,
-          why: found.map(({ name, verdict }) => ({
-            name,
-            reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : '',
-          })),
-        },
-      ];
+    const planned = new Map((item.plan ?? []).map(({ configured }) => [configured.name, configured]));
+    const given = verdicts.flatMap(({ name, verdict }) => {
+      const configured = planned.get(name);
+      return configured === undefined ? [] : [{ configured, verdict }];
     });
+    return partsWithoutScore(expectedOf(item.run), given).map(({ part, checking }) => ({
+      label: item.label,
+      part,
+      why: checking.map(({ configured: { name }, verdict }) => ({
+        name,
+        reason: verdict.kind === 'skipped' ? verdict.reason : verdict.kind === 'failed' ? verdict.error : '',
+      })),
+    }));
   });
 }
 

@@ -1,5 +1,5 @@
 /** Writes the report as one HTML page to look at or to keep as an artifact of a CI job. */
-import { htmlPage, htmlTable, htmlText } from '../../analytics/reports/html-page.ts';
+import { htmlMore, htmlPage, htmlTable, htmlText } from '../../report/html.ts';
 import { classOf, type NamedVerdict } from '../../library/report.ts';
 import { plainText } from '../../model/json.ts';
 import { oneLine, oneName } from '../../model/one-line.ts';
@@ -34,7 +34,7 @@ export function htmlReport(report: EvalReport): string {
     `<h1>Agent runs: <span class="${passed ? 'passed' : 'failed'}">${passed ? 'passed' : 'failed'}</span></h1>`,
     `<p>${htmlText(countsText(outcome))}.</p>`,
     ...warningsOf(report).map((text) => `<p class="warning">⚠ ${htmlText(oneLine(text, textChars))}</p>`),
-    htmlTable(tallyHeads, plain(tallies.map(tallyCells))),
+    htmlTable(tallyHeads, tallies.map(tallyCells)),
     list(
       'Gates',
       gates.map((gate) => `${gate.held ? '✓' : '✗'} ${gateText(gate)}`),
@@ -43,10 +43,10 @@ export function htmlReport(report: EvalReport): string {
     list('Switched on by expectations', switchedOn.map(switchedOnText)),
     list('Expectations without a score', unverified.map(unverifiedText)),
     list('Examples without a run', outcome.missing),
-    htmlTable(taskHeads, plain(severalRuns(tasks).slice(0, rowsMax).map(taskCells))),
+    htmlTable(taskHeads, severalRuns(tasks).slice(0, rowsMax).map(taskCells)),
     ...(failing.length === 0 ? [] : [`<h2>${failing.length} ${failing.length === 1 ? 'run that did' : 'runs that did'} not pass</h2>`]),
     ...failing.slice(0, failingMax).map(failingRun),
-    more(failing.length, failingMax),
+    htmlMore(failing.length, failingMax),
     otherRuns(others),
   ]);
 }
@@ -70,14 +70,9 @@ function worstFirst(one: NamedVerdict, other: NamedVerdict): number {
   return order.indexOf(classOf(one.verdict)) - order.indexOf(classOf(other.verdict));
 }
 
-function verdictRow(one: NamedVerdict): { readonly cells: readonly string[] } {
-  const { verdict } = one;
-  return {
-    cells: [
-      `<span class="${classOf(verdict)}">${verdictCells([one], true).map(htmlText).join('')}</span>`,
-      htmlText(oneLine(verdict.explanation, textChars)),
-    ],
-  };
+function verdictRow(one: NamedVerdict): readonly [{ readonly html: string }, string] {
+  const words = verdictCells([one], true).map(htmlText).join('');
+  return [{ html: `<span class="${classOf(one.verdict)}">${words}</span>` }, oneLine(one.verdict.explanation, textChars)];
 }
 
 function otherRuns(results: readonly EvalResult[]): string {
@@ -85,19 +80,11 @@ function otherRuns(results: readonly EvalResult[]): string {
   const rows = results
     .slice(0, rowsMax)
     .map(({ item, verdicts }) => [oneName(item.label, nameChars), verdictCells(verdicts, true).join(', ')]);
-  return `<details><summary>${results.length} other ${results.length === 1 ? 'run' : 'runs'}</summary>${htmlTable(['run', 'verdicts'], plain(rows))}${more(results.length, rowsMax)}</details>`;
+  return `<details><summary>${results.length} other ${results.length === 1 ? 'run' : 'runs'}</summary>${htmlTable(['run', 'verdicts'], rows)}${htmlMore(results.length, rowsMax)}</details>`;
 }
 
 function list(title: string, lines: readonly string[]): string {
   if (lines.length === 0) return '';
   const items = lines.slice(0, rowsMax).map((line) => `<li dir="auto">${htmlText(oneLine(line, textChars))}</li>`);
-  return `<h2>${title}</h2>\n<ul>${items.join('\n')}</ul>${more(lines.length, rowsMax)}`;
-}
-
-function more(count: number, shown: number): string {
-  return count > shown ? `<p>… and ${count - shown} more</p>` : '';
-}
-
-function plain(rows: readonly (readonly string[])[]): readonly { readonly cells: readonly string[] }[] {
-  return rows.map((cells) => ({ cells: cells.map(htmlText) }));
+  return `<h2>${title}</h2>\n<ul>${items.join('\n')}</ul>${htmlMore(lines.length, rowsMax)}`;
 }

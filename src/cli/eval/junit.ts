@@ -2,72 +2,62 @@
  * Writes the report as JUnit XML: one suite for each evaluator, one test case for each run. The time of a case is the duration of the run, or
  * of its verdict for a run without times.
  */
-import { element, escaped } from '../../analytics/reports/xml-element.ts';
+import { element, escaped, junitReport, testSuite } from '../../report/junit.ts';
 import { classOf, type NamedVerdict, partText } from '../../library/report.ts';
 import { endEvaluator } from '../../model/verdict.ts';
 import { gateText, runErrorsOf, unverifiedText, type EvalReport } from './report.ts';
 import type { EvalResult } from './scoring.ts';
 
 export function junitXml({ outcome, tallies, gates, nothingScored, unverified = [] }: EvalReport): string {
-  const suites = tallies.flatMap((tally) => {
-    const cases = outcome.results.flatMap((result) =>
-      result.verdicts.filter(({ name }) => name === tally.name).map((one) => testCase(result, one)),
-    );
-    return cases.length === 0
-      ? []
-      : [suite({ name: tally.name, failures: tally.failed, errors: tally.errors, skipped: tally.skipped }, cases)];
-  });
-  const missing = outcome.missing.map((id) =>
-    untimed('dataset', id, element('failure', { type: 'no_run', message: 'No run belongs to this example.' }, [])),
-  );
-  if (missing.length > 0) suites.push(suite({ name: 'dataset', failures: missing.length, errors: 0, skipped: 0 }, missing));
-  const failed = runErrorsOf(outcome.results)
-    .filter(({ isListed }) => !isListed)
-    .map(({ label, text }) =>
-      untimed('runs', label, element('failure', { type: endEvaluator, message: `The run ended in an error. ${text}`.trimEnd() }, [])),
-    );
-  if (failed.length > 0) suites.push(suite({ name: 'runs', failures: failed.length, errors: 0, skipped: 0 }, failed));
-  // CI systems count skipped cases as green, so an expectation without a score is an error.
-  const open = unverified.map((one) =>
-    untimed('expectations', `${one.label} expect.${one.part}`, element('error', { type: 'no_score', message: unverifiedText(one) }, [])),
-  );
-  if (open.length > 0) suites.push(suite({ name: 'expectations', failures: 0, errors: open.length, skipped: 0 }, open));
-  if (nothingScored !== undefined)
-    suites.push(
-      suite({ name: 'scored', failures: 0, errors: 1, skipped: 0 }, [
-        untimed('scored', 'runs scored', element('error', { type: 'nothing_scored', message: nothingScored }, [])),
-      ]),
-    );
-  const gateCases = gates.map(({ name, share, reached, held }) =>
-    untimed(
-      'gates',
-      name,
-      ...(held
-        ? [element('system-out', {}, [escaped(gateText({ name, share, reached, held }))])]
-        : [
-            element(
-              'failure',
-              {
-                type: 'gate',
-                message: `${reached === undefined ? 'nothing passed or failed' : `${reached} passed`}, at least ${share} wanted`,
-              },
-              [],
-            ),
-          ]),
+  const failed = runErrorsOf(outcome.results).filter(({ isListed }) => !isListed);
+  return junitReport([
+    ...tallies.flatMap(({ name, failed: failures, errors, skipped }) => {
+      const cases = outcome.results.flatMap((result) =>
+        result.verdicts.filter((one) => one.name === name).map((one) => testCase(result, one)),
+      );
+      return suite({ name, failures, errors, skipped }, cases);
+    }),
+    ...failures(
+      'dataset',
+      outcome.missing.map((id) => ({ name: id, type: 'no_run', message: 'No run belongs to this example.' })),
     ),
-  );
-  if (gateCases.length > 0)
-    suites.push(suite({ name: 'gates', failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gateCases));
-  return ['<?xml version="1.0" encoding="UTF-8"?>', '<testsuites name="tracejury">', ...suites.map(({ xml }) => xml), '</testsuites>'].join(
-    '\n',
-  );
+    ...failures(
+      'runs',
+      failed.map(({ label, text }) => ({ name: label, type: endEvaluator, message: `The run ended in an error. ${text}`.trimEnd() })),
+    ),
+    // CI systems count skipped cases as green, so an expectation without a score is an error.
+    ...errors(
+      'expectations',
+      unverified.map((one) => ({ name: `${one.label} expect.${one.part}`, type: 'no_score', message: unverifiedText(one) })),
+    ),
+    ...errors('scored', nothingScored === undefined ? [] : [{ name: 'runs scored', type: 'nothing_scored', message: nothingScored }]),
+    ...suite({ name: 'gates', failures: gates.filter(({ held }) => !held).length, errors: 0, skipped: 0 }, gates.map(gateCase)),
+  ]);
 }
 
-interface SuiteCounts {
+interface Fault {
   readonly name: string;
-  readonly failures: number;
-  readonly errors: number;
-  readonly skipped: number;
+  readonly type: string;
+  readonly message: string;
+}
+
+function failures(name: string, faults: readonly Fault[]): readonly string[] {
+  return suite({ name, failures: faults.length, errors: 0, skipped: 0 }, faults.map(faultCase('failure', name)));
+}
+
+function errors(name: string, faults: readonly Fault[]): readonly string[] {
+  return suite({ name, failures: 0, errors: faults.length, skipped: 0 }, faults.map(faultCase('error', name)));
+}
+
+function faultCase(kind: 'failure' | 'error', suiteName: string): (fault: Fault) => TestCase {
+  return ({ name, ...attributes }) => untimed(suiteName, name, element(kind, attributes, []));
+}
+
+function gateCase(gate: EvalReport['gates'][number]): TestCase {
+  const { name, share, reached, held } = gate;
+  if (held) return untimed('gates', name, element('system-out', {}, [escaped(gateText(gate))]));
+  const found = reached === undefined ? 'nothing passed or failed' : `${reached} passed`;
+  return untimed('gates', name, element('failure', { type: 'gate', message: `${found}, at least ${share} wanted` }, []));
 }
 
 interface TestCase {
@@ -75,22 +65,17 @@ interface TestCase {
   readonly xml: string;
 }
 
-function suite({ name, failures, errors, skipped }: SuiteCounts, cases: readonly TestCase[]): { readonly xml: string } {
+/** A suite without cases is left out. */
+function suite(counts: Omit<Parameters<typeof testSuite>[0], 'time'>, cases: readonly TestCase[]): readonly string[] {
   const seconds = cases.reduce((sum, one) => sum + one.seconds, 0);
-  return {
-    xml: element(
-      'testsuite',
-      {
-        name,
-        tests: String(cases.length),
-        failures: String(failures),
-        errors: String(errors),
-        skipped: String(skipped),
-        time: timeText(seconds),
-      },
-      cases.map(({ xml }) => xml),
-    ),
-  };
+  return cases.length === 0
+    ? []
+    : [
+        testSuite(
+          { ...counts, time: timeText(seconds) },
+          cases.map(({ xml }) => xml),
+        ),
+      ];
 }
 
 function testCase(result: EvalResult, { verdict, name }: NamedVerdict): TestCase {

@@ -1,6 +1,6 @@
 /** Writes the report as Markdown for a comment on a pull request. */
-import { cell } from '../../analytics/reports/markdown-cell.ts';
-import { type EvalResult, severalRuns, taskCells, taskHeads, type TaskResult } from './scoring.ts';
+import { cell, markdownDetails, markdownList, markdownTable } from '../../report/markdown.ts';
+import { severalRuns, taskCells, taskHeads } from './scoring.ts';
 import {
   countsText,
   type EvalReport,
@@ -24,95 +24,50 @@ const warningChars = 1_000;
 
 export function markdownText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [] } = report;
-  const rows = tallies.map(
-    (one) =>
-      `| ${tallyCells(one)
-        .map((text) => cell(text))
-        .join(' | ')} |`,
-  );
+  const failing = outcome.results.filter((result) => isFailing(result, unverified));
+  const several = severalRuns(tasks);
+  const errors = runErrorsOf(outcome.results).filter(({ isListed }) => !isListed);
+  const missing = outcome.missing.slice(0, findingsMax).map((id) => cell(id));
   return [
     `### ${passed ? '✅' : '❌'} Agent runs: ${passed ? 'passed' : 'failed'}`,
     `${countsText(outcome)}.`,
-    ...runErrors(outcome.results),
+    ...markdownList('Runs that ended in an error:', errors.map(runErrorLine), findingsMax),
     ...warningsOf(report).map((text) => `⚠ ${cell(text, warningChars)}`),
     ...(switchedOn.length === 0 ? [] : [`Switched on by expectations: ${switchedOn.map((one) => cell(switchedOnText(one))).join(', ')}.`]),
-    [`| ${tallyHeads.join(' | ')} |`, '|---|---:|---:|---:|---:|---:|---:|', ...rows].join('\n'),
-    ...several(severalRuns(tasks)),
+    ...markdownTable({ heads: tallyHeads, rows: tallies, write: tallyCells, numbers: (column) => column > 0 }),
+    ...(several.length === 0
+      ? []
+      : markdownTable({ heads: taskHeads, rows: several, write: taskCells, numbers: (column) => column > 1, most: findingsMax })),
     ...(gates.length === 0 ? [] : [gates.map((gate) => `- ${gate.held ? '✅' : '❌'} ${cell(gateText(gate))}`).join('\n')]),
-    ...(outcome.missing.length === 0
-      ? []
-      : [
-          `Examples without a run: ${outcome.missing
-            .slice(0, findingsMax)
-            .map((id) => cell(id))
-            .join(', ')}`,
-        ]),
-    ...(unverified.length === 0
-      ? []
-      : [
-          `Expectations without a score:\n${unverified
-            .slice(0, findingsMax)
-            .map((one) => `- ${cell(unverifiedText(one))}`)
-            .join('\n')}${unverified.length > findingsMax ? `\n- … and ${unverified.length - findingsMax} more` : ''}`,
-        ]),
-    ...byRun(outcome.results.filter((result) => isFailing(result, unverified))),
+    ...(missing.length === 0 ? [] : [`Examples without a run: ${missing.join(', ')}`]),
+    ...markdownList('Expectations without a score:', unverified.map(unverifiedText), findingsMax),
+    ...markdownDetails(`${failing.length} ${failing.length === 1 ? 'run that did' : 'runs that did'} not pass`, {
+      heads: ['run', 'agent', 'verdicts', 'not passed'],
+      rows: failing,
+      write: ({ item, verdicts }) => [
+        item.label,
+        item.run.trace.agent ?? '–',
+        String(verdicts.length),
+        {
+          markdown: verdictCells(verdicts, false)
+            .map((text) => cell(text))
+            .join('<br>'),
+        },
+      ],
+      numbers: (column) => column === 2,
+      most: findingsMax,
+    }),
     ...details('failed', findings(outcome.results, 'failed')),
     ...details('without a usable judge', findings(outcome.results, 'errors')),
   ].join('\n\n');
 }
 
-function runErrors(results: readonly EvalResult[]): readonly string[] {
-  const own = runErrorsOf(results).filter(({ isListed }) => !isListed);
-  if (own.length === 0) return [];
-  const lines = own.slice(0, findingsMax).map((one) => `- ${cell(runErrorLine(one))}`);
-  return [
-    `Runs that ended in an error:\n${[...lines, ...(own.length > findingsMax ? [`- … and ${own.length - findingsMax} more`] : [])].join('\n')}`,
-  ];
-}
-
-function byRun(results: readonly EvalResult[]): readonly string[] {
-  if (results.length === 0) return [];
-  const rows = results.slice(0, findingsMax).map(
-    ({ item, verdicts }) =>
-      `| ${cell(item.label)} | ${cell(item.run.trace.agent ?? '–')} | ${verdicts.length} | ${verdictCells(verdicts, false)
-        .map((text) => cell(text))
-        .join('<br>')} |`,
-  );
-  return [
-    `<details><summary>${results.length} ${results.length === 1 ? 'run that did' : 'runs that did'} not pass</summary>`,
-    ['| run | agent | verdicts | not passed |', '|---|---|---:|---|', ...rows].join('\n'),
-    ...(results.length > findingsMax ? [`… and ${results.length - findingsMax} more`] : []),
-    '</details>',
-  ];
-}
-
-function several(tasks: readonly TaskResult[]): readonly string[] {
-  if (tasks.length === 0) return [];
-  const rows = tasks.slice(0, findingsMax).map(
-    (one) =>
-      `| ${taskCells(one)
-        .map((text) => cell(text))
-        .join(' | ')} |`,
-  );
-  const more = tasks.length > findingsMax ? [`… and ${tasks.length - findingsMax} more`] : [];
-  return [[`| ${taskHeads.join(' | ')} |`, '|---|---|---:|---:|---:|---:|', ...rows].join('\n'), ...more];
-}
-
 function details(what: string, found: readonly Finding[]): readonly string[] {
-  if (found.length === 0) return [];
-  const rows = found
-    .slice(0, findingsMax)
-    .map(
-      ({ label, name, verdict }) =>
-        `| ${cell(label)} | ${cell(name)} | ${verdict.kind === 'scored' ? verdict.score.toFixed(3) : ''} | ${cell(verdict.explanation)} |`,
-    );
-  const more = found.length > findingsMax ? [`… and ${found.length - findingsMax} more`] : [];
-  return [
-    [
-      `<details><summary>${found.length} ${what}</summary>`,
-      ['| run | evaluator | score | why |', '|---|---|---:|---|', ...rows].join('\n'),
-      ...more,
-      '</details>',
-    ].join('\n\n'),
-  ];
+  return markdownDetails(`${found.length} ${what}`, {
+    heads: ['run', 'evaluator', 'score', 'why'],
+    rows: found,
+    write: ({ label, name, verdict }) => [label, name, verdict.kind === 'scored' ? verdict.score.toFixed(3) : '', verdict.explanation],
+    numbers: (column) => column === 2,
+    most: findingsMax,
+  });
 }

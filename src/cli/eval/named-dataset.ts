@@ -27,7 +27,7 @@ export async function namedDataset(
   const drafts = examples.filter(({ isDraft }) => isDraft).length;
   if (drafts > 0)
     complain(
-      `${name}: ${drafts} of ${examples.length} examples ${drafts === 1 ? 'is a draft' : 'are drafts'}: nobody has looked at what is expected, which repeats what a run did.`,
+      `${name}: ${drafts} of ${examples.length} examples ${drafts === 1 ? 'is a draft' : 'are drafts'}: no one has reviewed the expectation, which repeats what a run did.`,
     );
   return examples;
 }

@@ -1,5 +1,5 @@
 /** A gate: the least share of an evaluator's verdicts that has to pass. */
-import { aligned, percent } from '../../analytics/reports/report-text.ts';
+import { aligned, percent, section, textTable } from '../../report/text.ts';
 import { type WorstTurn, worstTurns } from '../../analytics/worst-turns.ts';
 import { UsageError } from '../command.ts';
 import type { SwitchedOnEvaluator, Unverified } from './expectations.ts';
@@ -229,51 +229,28 @@ export function tallyCells(one: EvaluatorTally): readonly string[] {
 
 export function tableText(report: EvalReport): string {
   const { outcome, tallies, gates, tasks, passed, switchedOn = [], unverified = [], verbose = false } = report;
+  const unlisted = runErrorsOf(outcome.results).filter(({ isListed }) => !isListed);
   return [
     countsText(outcome),
     '',
     ...aligned([tallyHeads, ...tallies.map(tallyCells)]),
-    ...(switchedOn.length === 0
-      ? []
-      : ['', 'Switched on by expectations', ...switchedOn.map((one) => `  ${oneLine(switchedOnText(one), textChars)}`)]),
-    ...several(severalRuns(tasks)),
+    ...section('Switched on by expectations', switchedOn, (one) => oneLine(switchedOnText(one), textChars)),
+    ...textTable(taskHeads, severalRuns(tasks), (one) => taskCells(one).map((text) => oneName(text, nameChars)), { most: findingsMax }),
     ...bySession(outcome.results, verbose),
     ...byRun(
       outcome.results.filter((result) => verbose || isFailing(result, unverified)),
       verbose,
     ),
-    ...unlistedRunErrors(outcome.results),
-    ...list('Failed', findings(outcome.results, 'failed')),
-    ...list('Without a usable judge', findings(outcome.results, 'errors')),
-    ...(unverified.length === 0
-      ? []
-      : [
-          '',
-          'Expectations without a score',
-          ...unverified.slice(0, findingsMax).map((one) => `  ${oneLine(unverifiedText(one), textChars)}`),
-          ...more(unverified.length),
-        ]),
-    ...(outcome.missing.length === 0
-      ? []
-      : [
-          '',
-          'Examples without a run',
-          ...outcome.missing.slice(0, findingsMax).map((id) => `  ${oneName(id, nameChars)}`),
-          ...more(outcome.missing.length),
-        ]),
-    ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
+    ...section('Runs that ended in an error', unlisted, (one) => oneLine(runErrorLine(one), textChars), findingsMax),
+    ...section('Failed', findings(outcome.results, 'failed'), findingLines, findingsMax),
+    ...section('Without a usable judge', findings(outcome.results, 'errors'), findingLines, findingsMax),
+    ...section('Expectations without a score', unverified, (one) => oneLine(unverifiedText(one), textChars), findingsMax),
+    ...section('Examples without a run', outcome.missing, (id) => oneName(id, nameChars), findingsMax),
+    ...section('Gates', gates, gateText),
     ...warned(warningsOf(report)),
     '',
     passed ? 'PASSED' : 'FAILED',
   ].join('\n');
-}
-
-/** Runs that ended in an error where no evaluator reports it. */
-function unlistedRunErrors(results: readonly EvalResult[]): readonly string[] {
-  const own = runErrorsOf(results).filter(({ isListed }) => !isListed);
-  if (own.length === 0) return [];
-  const lines = own.slice(0, findingsMax).map((one) => `  ${oneLine(runErrorLine(one), textChars)}`);
-  return ['', 'Runs that ended in an error', ...lines, ...more(own.length)];
 }
 
 function warned(warnings: readonly string[]): readonly string[] {
@@ -282,16 +259,15 @@ function warned(warnings: readonly string[]): readonly string[] {
 
 /** One row for each run with its failed verdicts, or with all verdicts when `verbose`. */
 function byRun(results: readonly EvalResult[], verbose: boolean): readonly string[] {
-  if (results.length === 0) return [];
-  const listed = results.slice(0, verbose ? rowsVerbose : findingsMax);
-  const rows = listed.map(({ item, verdicts }) => [
-    oneName(item.label, nameChars),
-    oneLine(item.run.trace.agent ?? '–', labelChars),
-    verdictCells(verdicts, verbose).join(', '),
-  ]);
-  const [heads, ...lines] = aligned([['run', 'agent', 'verdicts'], ...rows], 'left');
-  return ['', heads ?? '', ...lines, ...(results.length > listed.length ? [`  … and ${results.length - listed.length} more`] : [])].map(
-    (line) => line.trimEnd(),
+  return textTable(
+    ['run', 'agent', 'verdicts'],
+    results,
+    ({ item, verdicts }) => [
+      oneName(item.label, nameChars),
+      oneLine(item.run.trace.agent ?? '–', labelChars),
+      verdictCells(verdicts, verbose).join(', '),
+    ],
+    { most: verbose ? rowsVerbose : findingsMax, others: 'left' },
   );
 }
 
@@ -302,16 +278,12 @@ function bySession(results: readonly EvalResult[], verbose: boolean): readonly s
       const turn = at === undefined ? undefined : turns[at];
       const isFailed = turn?.verdicts.some((one) => one.name === name && classOf(one.verdict) === 'failed');
       if (at === undefined || turn === undefined || score === undefined || !(verbose || isFailed === true)) return [];
-      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label].map((text) => oneName(text, nameChars))];
+      return [[id, name, `${at + 1} of ${turns.length}`, score.toFixed(3), turn.item.label]];
     }),
   );
-  if (rows.length === 0) return [];
-  const listed = rows.slice(0, verbose ? rowsVerbose : findingsMax);
-  return [
-    '',
-    ...aligned([['session', 'evaluator', 'worst turn', 'score', 'run'], ...listed], 'left').map((line) => line.trimEnd()),
-    ...(rows.length > listed.length ? [`  … and ${rows.length - listed.length} more`] : []),
-  ];
+  const heads = ['session', 'evaluator', 'worst turn', 'score', 'run'];
+  const most = verbose ? rowsVerbose : findingsMax;
+  return textTable(heads, rows, (cells) => cells.map((text) => oneName(text, nameChars)), { most, others: 'left' });
 }
 
 const marks: { readonly [which in VerdictClass]: string } = { failed: '✗', errors: '⚠', passed: '✓', raw: '·', skipped: '–' };
@@ -328,25 +300,14 @@ export function verdictCells(verdicts: readonly NamedVerdict[], verbose: boolean
   );
 }
 
-function more(count: number): readonly string[] {
-  return count > findingsMax ? [`  … and ${count - findingsMax} more`] : [];
-}
-
-function several(tasks: readonly TaskResult[]): readonly string[] {
-  if (tasks.length === 0) return [];
-  const rows = tasks.slice(0, findingsMax).map((one) => taskCells(one).map((text) => oneName(text, nameChars)));
-  return ['', ...aligned([taskHeads, ...rows]), ...more(tasks.length)];
-}
-
-function list(title: string, found: readonly Finding[]): readonly string[] {
-  if (found.length === 0) return [];
-  const lines = found
-    .slice(0, findingsMax)
-    .flatMap(({ label, name, verdict }) => [
-      `  ${oneName(label, nameChars)}  ${name}${verdict.kind === 'scored' ? ` ${verdict.score.toFixed(3)}` : verdict.kind === 'failed' ? ` (${oneLine(verdict.error, labelChars)})` : ''}`,
-      `    ${oneLine(verdict.explanation, textChars)}`,
-    ]);
-  return ['', title, ...lines, ...more(found.length)];
+function findingLines({ label, name, verdict }: Finding): readonly string[] {
+  const word =
+    verdict.kind === 'scored'
+      ? ` ${verdict.score.toFixed(3)}`
+      : verdict.kind === 'failed'
+        ? ` (${oneLine(verdict.error, labelChars)})`
+        : '';
+  return [`${oneName(label, nameChars)}  ${name}${word}`, `  ${oneLine(verdict.explanation, textChars)}`];
 }
 
 /** Why runs and evaluators have no score. */
@@ -402,7 +363,7 @@ export function unscoredOf(outcome: EvalOutcome, options: UnscoredWith): Unscore
           ]
         : []),
       ...[...Map.groupBy(ruleOnly, ({ name }) => name)].map(
-        ([name, own]) => `${name} has the score of its rules alone on ${runsText(own.length)}: its judge gave no usable answer.`,
+        ([name, own]) => `${name} has only the score of its rules on ${runsText(own.length)}: its judge gave no usable answer.`,
       ),
     ],
   };
@@ -458,7 +419,7 @@ function judgesAsked(planned: PlannedEvaluator | undefined): readonly string[] {
 
 /** Path, query and user of a URL may hold a key. */
 function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? 'an address that is no URL';
+  return URL.parse(url)?.origin ?? 'an address that is not a URL';
 }
 
 const connectionWords: { readonly [code: string]: string } = {

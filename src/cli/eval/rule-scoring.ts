@@ -3,6 +3,7 @@ import { noParts, type Run } from '../../model/agent-trace.ts';
 import { type JsonValue, plainText } from '../../model/json.ts';
 import { type CoverageReader, expectationFaults } from './expectations.ts';
 import { type EvalItem, type Matcher, ruledOn, type ScoringOptions, withExample } from './scoring.ts';
+import { present } from '../../model/present.ts';
 
 interface BeginningOptions extends ScoringOptions {
   readonly matcher: Matcher;
@@ -33,16 +34,16 @@ function withoutContent(run: Run, keepsTexts: boolean): Run {
   return {
     ...run,
     resourceAttributes: {},
-    trace: {
-      ...(agent === undefined ? {} : { agent }),
-      ...(errorMessage === undefined ? {} : { errorMessage }),
-      ...(errorType === undefined ? {} : { errorType }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-      ...(input === undefined || !keepsTexts ? {} : { input: shown(input) }),
-      ...(finalResponse === undefined || !keepsTexts ? {} : { finalResponse: shown(finalResponse) }),
+    trace: present({
+      agent,
+      errorMessage,
+      errorType,
+      sessionId,
+      input: input === undefined || !keepsTexts ? undefined : shown(input),
+      finalResponse: finalResponse === undefined || !keepsTexts ? undefined : shown(finalResponse),
       status,
       ...noParts,
       toolCallsCarried,
-    },
+    }),
   };
 }

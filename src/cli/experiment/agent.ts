@@ -95,20 +95,20 @@ export function inputText(input: JsonValue): string {
 }
 
 function runEnvironment(slot: RunSlot, input: string, attributes: string | undefined): Environment {
-  const own = [
-    [wire.experimentId, slot.experimentId],
-    [wire.exampleId, slot.exampleId],
-    [wire.exampleRepeat, String(slot.repeat)],
-  ] as const;
   const fits = Buffer.byteLength(input) <= variableBytesMax && !input.includes('\0');
   return {
     ...(fits ? { TRACEJURY_INPUT: input } : {}),
     TRACEPARENT: traceparent(slot),
-    OTEL_RESOURCE_ATTRIBUTES: [
-      ...(attributes === undefined || attributes === '' ? [] : [attributes]),
-      ...own.map(([key, value]) => `${key}=${encodeURIComponent(value)}`),
-    ].join(','),
+    OTEL_RESOURCE_ATTRIBUTES: [...(attributes === undefined || attributes === '' ? [] : [attributes]), placeOf(slot)].join(','),
   };
+}
+
+/** The place of the run in its experiment, as pairs of resource attributes or baggage. */
+function placeOf({ experimentId, exampleId, repeat }: RunSlot): string {
+  const pairs = { [wire.experimentId]: experimentId, [wire.exampleId]: exampleId, [wire.exampleRepeat]: String(repeat) };
+  return Object.entries(pairs)
+    .map(([key, value]) => `${key}=${encodeURIComponent(value)}`)
+    .join(',');
 }
 
 function traceparent({ traceId, parentSpanId }: RunSlot): string {
@@ -153,18 +153,13 @@ export function urlStarter({ url, http }: { readonly url: string; readonly http:
       'Check that the agent exports its spans to the receiver of this command (see --port), that it reads the header traceparent, and that it sends a batch within some seconds (OTEL_BSP_SCHEDULE_DELAY).',
     start(slot, { inputValue }, { timeoutMs, signal }) {
       const body = typeof inputValue === 'object' && inputValue !== null ? inputValue : { input: inputValue };
-      const baggage = [
-        [wire.experimentId, slot.experimentId],
-        [wire.exampleId, slot.exampleId],
-        [wire.exampleRepeat, String(slot.repeat)],
-      ] as const;
       const answered = http.send({
         url,
         headers: {
           'content-type': 'application/json',
           accept: '*/*',
           traceparent: traceparent(slot),
-          baggage: baggage.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join(','),
+          baggage: placeOf(slot),
         },
         body: Buffer.from(jsonText(body)),
         timeoutMs,

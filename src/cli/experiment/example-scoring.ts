@@ -10,7 +10,9 @@ import type { Config } from '../../config/config.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { Clock } from '../../model/clock.ts';
 import { type ExperimentResult, type ResultError, statusOfVerdicts } from '../../model/experiment.ts';
-import { agentFacts, inputExcerpt, resultVerdict, runErrorOf, usageOf } from '../../pipeline/reporting/experiment-result.ts';
+import { verdictFaults } from '../../pipeline/evaluation/run-faults.ts';
+import { agentFacts, inputExcerpt, resultVerdict, runErrorOf, textsOf, usageOf } from '../../pipeline/reporting/experiment-result.ts';
+import { plainText } from '../../model/json.ts';
 import type { Redaction } from '../../redaction/redaction.ts';
 import type { JudgePool } from '../../service/judge-pool.ts';
 
@@ -27,7 +29,7 @@ interface ScoringDeps {
 
 type Scored = Pick<
   ExperimentResult,
-  'status' | 'input' | 'error' | 'run' | 'tookMicros' | 'inputTokens' | 'outputTokens' | 'cost' | 'agent' | 'verdicts'
+  'status' | 'input' | 'texts' | 'error' | 'run' | 'tookMicros' | 'inputTokens' | 'outputTokens' | 'cost' | 'agent' | 'verdicts'
 >;
 
 export interface ExampleScoring {
@@ -69,13 +71,18 @@ export function exampleScoring({ config, members, context, clock, ask, redaction
         redaction,
         onDone: () => undefined,
       });
-      const verdicts = results.flatMap((result) => result.verdicts).map(resultVerdict);
+      const verdicts = results.flatMap(({ item, verdicts: own }) =>
+        own.map((one) => resultVerdict({ ...one, faults: verdictFaults(one, item.run.trace) })),
+      );
       const said = statusOfVerdicts(verdicts);
       const failed = end.error ?? runErrorOf(run.trace);
       const isOpen = said === 'passed' && unverified(results).length > 0;
       return {
         status: failed === undefined ? (isOpen ? 'skipped' : said) : 'failed',
         input,
+        ...(results[0] === undefined || config.store.content.content === 'none'
+          ? {}
+          : textsOf(results[0].item.run.trace, example.inputValue === null ? '' : text(plainText(example.inputValue)))),
         ...errorOf(failed),
         run: { traceId: run.traceId, spanId: run.spanId },
         tookMicros: Number((run.endUnixNano - run.startUnixNano) / 1_000n),

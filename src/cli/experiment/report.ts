@@ -1,7 +1,8 @@
 /** The report on one experiment: counts, rates with intervals, failed examples, gates. */
 import { type Gate, gateText } from '../eval/report.ts';
-import { cell } from '../../analytics/reports/markdown-cell.ts';
-import { aligned, intervalText, measureText, percent } from '../../analytics/reports/report-text.ts';
+import { cell, markdownDetails, markdownTable } from '../../report/markdown.ts';
+import { intervalText, measureText } from '../../analytics/reports/measure-text.ts';
+import { aligned, moreLines, percent, section, textTable } from '../../report/text.ts';
 import { oneLine, oneName } from '../../model/one-line.ts';
 import { completedName, type EvaluatorSummary, type ExperimentSummary, experimentSummary } from '../../analytics/experiment-summary.ts';
 import { experimentFileJson } from '../../analytics/experiment-json.ts';
@@ -89,25 +90,14 @@ function reportTable(report: Report): string {
   return [
     ...headLines(report).map((line) => oneLine(line, textChars)),
     '',
-    ...aligned([
-      ['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'rate or mean', '95 % interval'],
-      ...summary.evaluators.map((one) => evaluatorCells(one).map((text) => oneLine(text, labelChars))),
-    ]),
+    ...aligned([evaluatorHeads, ...summary.evaluators.map((one) => evaluatorCells(one).map((text) => oneLine(text, labelChars)))]),
     ...repeatLines(summary.evaluators),
-    ...(failures.length === 0
-      ? []
-      : [
-          '',
-          'Failed',
-          ...failures
-            .slice(0, failuresMax)
-            .flatMap(({ label, name, text }) => [
-              `  ${oneName(label, nameChars)}  ${oneLine(name, labelChars)}`,
-              `    ${oneLine(text, textChars)}`,
-            ]),
-          ...more(failures.length),
-        ]),
-    ...(gates.length === 0 ? [] : ['', 'Gates', ...gates.map((gate) => `  ${gateText(gate)}`)]),
+    ...section('Failed', failures.slice(0, failuresMax), ({ label, name, text }) => [
+      `${oneName(label, nameChars)}  ${oneLine(name, labelChars)}`,
+      `  ${oneLine(text, textChars)}`,
+    ]),
+    ...moreLines(failures.length, failuresMax),
+    ...section('Gates', gates, gateText),
     ...(problems.length === 0 ? [] : ['', ...problems.map((text) => `⚠ ${text}`)]),
     '',
     oneLine([passed ? 'PASSED' : 'FAILED', ...(passed && failed !== '' ? [`though ${failed}`] : [])].join(', '), textChars) +
@@ -125,34 +115,15 @@ function reportMarkdown(report: Report): string {
       .map((line) => cell(line))
       .join('<br>\n'),
     ...problems.map((text) => `⚠ ${cell(text)}`),
-    [
-      '| evaluator | passed | failed | raw | skipped | no judge | rate or mean | 95 % interval |',
-      '|---|---:|---:|---:|---:|---:|---:|---:|',
-      ...summary.evaluators.map(
-        (one) =>
-          `| ${evaluatorCells(one)
-            .map((text) => cell(text))
-            .join(' | ')} |`,
-      ),
-    ].join('\n'),
+    ...markdownTable({ heads: evaluatorHeads, rows: summary.evaluators, write: evaluatorCells, numbers: (column) => column > 0 }),
     ...(gates.length === 0 ? [] : [gates.map((gate) => `- ${gate.held ? '✅' : '❌'} ${cell(gateText(gate))}`).join('\n')]),
-    ...(failures.length === 0
-      ? []
-      : [
-          `<details><summary>${failures.length} failed</summary>`,
-          [
-            '| example | evaluator | why |',
-            '|---|---|---|',
-            ...failures.slice(0, failuresMax).map(({ label, name, text }) => `| ${cell(label)} | ${cell(name)} | ${cell(text)} |`),
-          ].join('\n'),
-          ...more(failures.length),
-          '</details>',
-        ]),
+    ...markdownDetails(`${failures.length} failed`, {
+      heads: ['example', 'evaluator', 'why'],
+      rows: failures,
+      write: ({ label, name, text }) => [label, name, text],
+      most: failuresMax,
+    }),
   ].join('\n\n');
-}
-
-function more(count: number): readonly string[] {
-  return count > failuresMax ? [`… and ${count - failuresMax} more`] : [];
 }
 
 function headLines({ experiment, results, summary, planned }: Report): readonly string[] {
@@ -206,6 +177,9 @@ function agentTexts(facts: readonly AgentFacts[]): readonly string[] {
   return named.flatMap(([word, text]) => (text === '' ? [] : [`${word} ${text}`]));
 }
 
+const evaluatorHeads = ['evaluator', 'passed', 'failed', 'raw', 'skipped', 'no judge', 'rate or mean', '95 % interval'] as const;
+
+/** The cells under these heads. */
 function evaluatorCells(one: EvaluatorSummary): readonly string[] {
   return [
     one.name,
@@ -225,12 +199,10 @@ function pointText({ estimate, measure, passed, failed }: EvaluatorSummary): str
 }
 
 function repeatLines(evaluators: readonly EvaluatorSummary[]): readonly string[] {
-  const repeated = evaluators.filter(({ repeats }) => repeats.length > 0);
-  if (repeated.length === 0) return [];
-  const rows = repeated.flatMap(({ name, repeats }) =>
+  const rows = evaluators.flatMap(({ name, repeats }) =>
     repeats.map(({ k, examples, passAtK, passHatK }) => [name, String(k), String(examples), percent(passAtK), percent(passHatK)]),
   );
-  return ['', ...aligned([['evaluator', 'k', 'examples', 'pass@k', 'pass^k'], ...rows])];
+  return textTable(['evaluator', 'k', 'examples', 'pass@k', 'pass^k'], rows, (cells) => cells);
 }
 
 interface Failure {

@@ -11,7 +11,6 @@ import { provenanceOf } from './provenance.ts';
 import { type Report, reportOf } from './report.ts';
 import { exampleRuns, runExamples } from './runner.ts';
 import { spanCollector } from './span-collector.ts';
-import { allResults } from './stored-experiments.ts';
 import { type CommandInput, UsageError, writeOutput } from '../command.ts';
 import { uncheckedText } from '../commands/eval.ts';
 import { covered } from '../eval/expectations.ts';
@@ -25,12 +24,13 @@ import type { Environment } from '../../config/document.ts';
 import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { type LoadedConfig, readConfig } from '../../config/load.ts';
 import { httpClient } from '../../http/http-client.ts';
-import { type Experiment, type ExperimentEvaluator, type ExperimentResult, isExperimentId } from '../../model/experiment.ts';
+import { type Experiment, type ExperimentResult, newExperimentId } from '../../model/experiment.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { jsonText } from '../../model/json.ts';
-import { experimentsMax } from '../../model/store/experiment-store.ts';
+import { allResults, experimentsMax } from '../../model/store/experiment-store.ts';
 import type { Store } from '../../model/store/store.ts';
 import type { PlannedEvaluator } from '../../pipeline/evaluation/evaluate.ts';
+import { experimentEvaluator } from '../../pipeline/reporting/experiment-result.ts';
 import { judgePool } from '../../service/judge-pool.ts';
 import { clock, sleep } from '../../service/node-runtime.ts';
 import { openStore } from '../../stores/index.ts';
@@ -61,6 +61,7 @@ export interface RunSettings {
 /** The shell convention for a command that a signal has ended. */
 const signalExitBase = 128;
 const stopMs = 1_000;
+const randomIdBytes = 3;
 
 export async function experimentRun(input: CommandInput, settings: RunSettings): Promise<number> {
   const loaded = await readConfig({ file: settings.configFile, env: input.env, evaluators: members });
@@ -99,7 +100,7 @@ async function inStore(input: CommandInput, settings: RunSettings, { loaded, sto
   for (const warning of warnings) input.complain(`⚠ ${warning}`);
   if (dataset.drafts > 0)
     input.complain(
-      `⚠ ${dataset.drafts} of ${dataset.examples.length} examples are drafts: nobody has looked at their expectation, which repeats what a run did.`,
+      `⚠ ${dataset.drafts} of ${dataset.examples.length} examples are drafts: no one has reviewed their expectation, which repeats what a run did.`,
     );
   const plan = [config.evaluators, ...dataset.examples.map((example) => example.plan ?? [])].flat();
   const gates = gatesOf(settings, [...plan.map(({ configured }) => configured.name), ...switchedOn.map(({ name }) => name)]);
@@ -151,7 +152,7 @@ interface Begun {
 async function begun(input: CommandInput, settings: RunSettings, { loaded, store, dataset, plan }: BegunWith): Promise<Begun> {
   const provenance = await provenanceOf({ printed: loaded.printed, env: input.env });
   const fresh: Experiment = {
-    id: settings.id ?? newId(settings.name),
+    id: settings.id ?? newExperimentId(settings.name, nowMicros(), randomBytes(randomIdBytes).toString('hex')),
     tenant: tenant(settings.tenant),
     name: settings.name,
     dataset: dataset.facts,
@@ -160,7 +161,7 @@ async function begun(input: CommandInput, settings: RunSettings, { loaded, store
     beganAt: nowMicros(),
     endedAt: undefined,
     provenance,
-    evaluators: planEvaluators(plan),
+    evaluators: [...new Map(plan.map(({ configured }) => [configured.name, experimentEvaluator(configured)])).values()],
   };
   const before = settings.resume ? await toResume(store, fresh, settings) : undefined;
   if (before !== undefined) {
@@ -174,16 +175,6 @@ async function begun(input: CommandInput, settings: RunSettings, { loaded, store
   if (outcome === 'full')
     throw new UsageError(`The tenant has its limit of ${experimentsMax} experiments. Delete some with tracejury experiment delete.`);
   return { experiment: fresh, done: [] };
-}
-
-function planEvaluators(plan: readonly PlannedEvaluator[]): readonly ExperimentEvaluator[] {
-  const byName = new Map(plan.map(({ configured }) => [configured.name, configured]));
-  return [...byName.values()].map(({ name, evaluator, threshold }) => ({
-    name,
-    evaluator: evaluator.id,
-    version: evaluator.version,
-    threshold,
-  }));
 }
 
 /** The newest experiment of the name. Throws a UsageError when it ran something else; `undefined` when there is none. */
@@ -205,20 +196,6 @@ async function toResume({ experiments }: Store, fresh: Experiment, { id }: RunSe
   throw new UsageError(
     `${known.id} cannot go on. Changed since it began: ${other.join(', ')}. Leave out --resume to begin a new experiment.`,
   );
-}
-
-const idNameChars = 60;
-const randomIdBytes = 3;
-
-/** Readable, in the order of time, and unique. */
-function newId(name: string): string {
-  const slug = name.replaceAll(/[^A-Za-z0-9._-]+/g, '-').slice(0, idNameChars);
-  const time = new Date(clock.nowMs())
-    .toISOString()
-    .replaceAll(/[-:]|\..*$/g, '')
-    .replace('T', '-');
-  const id = `${slug}-${time}-${randomBytes(randomIdBytes).toString('hex')}`;
-  return isExperimentId(id) ? id : `experiment-${time}-${randomBytes(randomIdBytes).toString('hex')}`;
 }
 
 interface RunWith extends Opened {

@@ -5,17 +5,18 @@ import type { RunnableExample } from './dataset.ts';
 import type { ExampleScoring } from './example-scoring.ts';
 import type { OpenSlot, SpanCollector } from './span-collector.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Sleep } from '../../model/clock.ts';
 import type { Experiment, ExperimentResult, ResultError } from '../../model/experiment.ts';
 import type { SpanId, TraceId } from '../../model/ids.ts';
 import { addResult, type ExperimentStore } from '../../model/store/experiment-store.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 export interface ExampleRun {
   readonly example: RunnableExample;
   readonly repeat: number;
 }
 
-interface RunnerDeps {
+interface RunnerDeps extends Pick<Context, 'clock' | 'sleep'> {
   readonly experiment: Pick<Experiment, 'id' | 'tenant'>;
   readonly store: Pick<ExperimentStore, 'add'>;
   readonly starter: AgentStarter;
@@ -25,8 +26,6 @@ interface RunnerDeps {
   readonly concurrency: number;
   /** Time limit of one run of the agent. */
   readonly timeoutMs: number;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   readonly newIds: () => { readonly traceId: TraceId; readonly spanId: SpanId };
   /** Aborted: nothing begins any more, and running agents are killed. */
   readonly signal: AbortSignal;

@@ -3,29 +3,10 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { UsageError } from '../command.ts';
 import { type ExperimentFile, readExperimentFile } from '../../analytics/experiment-json.ts';
 import { didYouMean } from '../../model/did-you-mean.ts';
-import type { ExperimentResult } from '../../model/experiment.ts';
 import { unreadable } from '../../model/errors.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { parseJson } from '../../model/json.ts';
-import {
-  type ExperimentKey,
-  experimentsPageMax,
-  type ExperimentStore,
-  referredExperiment,
-  resultsPageMax,
-  type StoredExperiment,
-} from '../../model/store/experiment-store.ts';
-
-export async function allResults(experiments: ExperimentStore, key: ExperimentKey): Promise<readonly ExperimentResult[]> {
-  const found: ExperimentResult[] = [];
-  let after: number | undefined;
-  do {
-    const page = await experiments.results(key, { limit: resultsPageMax, ...(after === undefined ? {} : { after }) });
-    found.push(...page.results);
-    after = page.next;
-  } while (after !== undefined);
-  return found;
-}
+import { experimentsPageMax, type ExperimentStore, referredExperiment, type StoredExperiment } from '../../model/store/experiment-store.ts';
 
 const fileBytesMax = 512 * 1024 * 1024;
 

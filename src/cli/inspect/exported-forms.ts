@@ -2,12 +2,13 @@
  * Spans as other programs write them into files, as an OTLP request: traces that Tempo and Jaeger give for download, and what an SDK's `to_json`
  * writes.
  */
-import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, member, type JsonObject, type JsonValue, objectsAt, objectAt, textAt } from '../../model/json.ts';
 import { parseTimeText } from '../../model/timestamp.ts';
 
 /** Undefined: the value has none of these forms. */
 export function otlpOf(value: JsonValue): JsonObject | undefined {
-  if (isJsonArray(value)) return value.length > 0 && value.every(isSdkSpan) ? { resourceSpans: value.map(sdkBlock) } : undefined;
+  if (isJsonArray(value))
+    return value.length > 0 && value.every(isSdkSpan) ? { resourceSpans: value.map((span) => sdkBlock(span)) } : undefined;
   if (!isJsonObject(value)) return undefined;
   if (isSdkSpan(value)) return { resourceSpans: [sdkBlock(value)] };
   const data = member(value, 'data');
@@ -38,7 +39,7 @@ function withHexIds(value: JsonValue): JsonValue {
 
 const HEX_ID = /^(?:[\da-f]{16}|[\da-f]{32})$/i;
 
-function hexId(id: string): string {
+export function hexId(id: string): string {
   return HEX_ID.test(id) ? id : Buffer.from(id, 'base64').toString('hex');
 }
 
@@ -46,18 +47,19 @@ function isJaegerTrace(value: JsonValue): value is JsonObject {
   return isJsonObject(value) && isJsonArray(member(value, 'spans')) && isJsonObject(member(value, 'processes'));
 }
 
-function jaegerBlocks(trace: JsonValue): readonly JsonObject[] {
+/** Blocks of one trace; none when the value is not a trace. */
+export function jaegerBlocks(trace: JsonValue): readonly JsonObject[] {
   if (!isJaegerTrace(trace)) return [];
-  const processes = objectIn(trace, 'processes');
-  return objectsIn(trace, 'spans').map((span) => {
-    const process = objectIn(processes, textIn(span, 'processID'));
-    const tags = new Map(objectsIn(span, 'tags').map((tag) => [textIn(tag, 'key'), tag]));
+  const processes = objectAt(trace, 'processes');
+  return objectsAt(trace, 'spans').map((span) => {
+    const process = objectAt(processes, textIn(span, 'processID'));
+    const tags = new Map(objectsAt(span, 'tags').map((tag) => [textIn(tag, 'key'), tag]));
     const tagText = (...keys: readonly string[]): string =>
       keys.map((key) => textIn(tags.get(key) ?? {}, 'value')).find((text) => text !== '') ?? '';
     const start = microsIn(span, 'startTime');
     const isError = tagText('otel.status_code') === 'ERROR' || member(tags.get('error') ?? {}, 'value') === true;
     return block(
-      [...objectsIn(process, 'tags').map(jaegerAttribute), attribute('service.name', textIn(process, 'serviceName'))],
+      [...objectsAt(process, 'tags').map(jaegerAttribute), attribute('service.name', textIn(process, 'serviceName'))],
       tagText('otel.scope.name', 'otel.library.name'),
       {
         traceId: textIn(span, 'traceID').padStart(32, '0'),
@@ -68,8 +70,8 @@ function jaegerBlocks(trace: JsonValue): readonly JsonObject[] {
         startTimeUnixNano: nanosText(start),
         endTimeUnixNano: nanosText(start + microsIn(span, 'duration')),
         attributes: [...tags.values()].map(jaegerAttribute),
-        events: objectsIn(span, 'logs').map((log) => {
-          const fields = objectsIn(log, 'fields');
+        events: objectsAt(span, 'logs').map((log) => {
+          const fields = objectsAt(log, 'fields');
           const named = fields.find((field) => textIn(field, 'key') === 'event');
           return {
             name: named === undefined ? 'log' : textIn(named, 'value'),
@@ -84,7 +86,7 @@ function jaegerBlocks(trace: JsonValue): readonly JsonObject[] {
 }
 
 function jaegerParent(span: JsonObject): string {
-  const references = objectsIn(span, 'references').filter((one) => textIn(one, 'traceID') === textIn(span, 'traceID'));
+  const references = objectsAt(span, 'references').filter((one) => textIn(one, 'traceID') === textIn(span, 'traceID'));
   const parent = references.find((one) => textIn(one, 'refType') === 'CHILD_OF') ?? references[0];
   const id = parent === undefined ? '' : textIn(parent, 'spanID');
   return id === '' ? '' : id.padStart(16, '0');
@@ -103,30 +105,35 @@ function isSdkSpan(value: JsonValue): value is JsonObject {
   return isJsonObject(context) && typeof member(context, 'trace_id') === 'string' && typeof member(context, 'span_id') === 'string';
 }
 
-function sdkBlock(value: JsonValue): JsonObject {
+/** `resource`: attributes beside those of the span's resource. */
+export function sdkBlock(value: JsonValue, resource: readonly JsonObject[] = []): JsonObject {
   const span = isJsonObject(value) ? value : {};
-  const context = objectIn(span, 'context');
+  const context = objectAt(span, 'context');
   const status = member(span, 'status');
   const told = isJsonObject(status) ? status : span;
-  return block(attributesOf(objectIn(objectIn(span, 'resource'), 'attributes')), textIn(objectIn(span, 'instrumentation_scope'), 'name'), {
-    traceId: withoutPrefix(textIn(context, 'trace_id')),
-    spanId: withoutPrefix(textIn(context, 'span_id')),
-    parentSpanId: withoutPrefix(textIn(span, 'parent_id')),
-    name: textIn(span, 'name'),
-    kind: kindOf(textIn(span, 'kind').replace('SpanKind.', '')),
-    startTimeUnixNano: sdkTime(member(span, 'start_time')),
-    endTimeUnixNano: sdkTime(member(span, 'end_time')),
-    attributes: attributesOf(objectIn(span, 'attributes')),
-    events: objectsIn(span, 'events').map((event) => ({
-      name: textIn(event, 'name'),
-      timeUnixNano: sdkTime(member(event, 'timestamp')),
-      attributes: attributesOf(objectIn(event, 'attributes')),
-    })),
-    status: {
-      code: Math.max(0, ['UNSET', 'OK', 'ERROR'].indexOf(textIn(told, 'status_code').replace('StatusCode.', ''))),
-      message: textIn(told, 'description') || textIn(span, 'status_message'),
+  return block(
+    [...attributesOf(objectAt(objectAt(span, 'resource'), 'attributes')), ...resource],
+    textIn(objectAt(span, 'instrumentation_scope'), 'name'),
+    {
+      traceId: withoutPrefix(textIn(context, 'trace_id')),
+      spanId: withoutPrefix(textIn(context, 'span_id')),
+      parentSpanId: withoutPrefix(textIn(span, 'parent_id')),
+      name: textIn(span, 'name'),
+      kind: kindOf(textIn(span, 'kind').replace('SpanKind.', '')),
+      startTimeUnixNano: sdkTime(member(span, 'start_time')),
+      endTimeUnixNano: sdkTime(member(span, 'end_time')),
+      attributes: attributesOf(objectAt(span, 'attributes')),
+      events: objectsAt(span, 'events').map((event) => ({
+        name: textIn(event, 'name'),
+        timeUnixNano: sdkTime(member(event, 'timestamp')),
+        attributes: attributesOf(objectAt(event, 'attributes')),
+      })),
+      status: {
+        code: Math.max(0, ['UNSET', 'OK', 'ERROR'].indexOf(textIn(told, 'status_code').replace('StatusCode.', ''))),
+        message: textIn(told, 'description') || textIn(span, 'status_message'),
+      },
     },
-  });
+  );
 }
 
 function withoutPrefix(id: string): string {
@@ -139,7 +146,7 @@ function sdkTime(value: JsonValue | undefined): string {
   return nanosText(parseTimeText(value) ?? 0);
 }
 
-function block(resource: readonly JsonObject[], scope: string, span: JsonObject): JsonObject {
+export function block(resource: readonly JsonObject[], scope: string, span: JsonObject): JsonObject {
   return { resource: { attributes: resource }, scopeSpans: [{ scope: { name: scope }, spans: [span] }] };
 }
 
@@ -149,11 +156,11 @@ function kindOf(name: string): number {
   return Math.max(0, kinds.indexOf(name.toUpperCase()));
 }
 
-function attributesOf(object: JsonObject): readonly JsonObject[] {
+export function attributesOf(object: JsonObject): readonly JsonObject[] {
   return Object.entries(object).map(([key, value]) => attribute(key, value));
 }
 
-function attribute(key: string, value: JsonValue): JsonObject {
+export function attribute(key: string, value: JsonValue): JsonObject {
   return { key, value: anyValue(value) };
 }
 
@@ -166,19 +173,8 @@ function anyValue(value: JsonValue): JsonObject {
   return value === null ? {} : { kvlistValue: { values: attributesOf(value) } };
 }
 
-function objectIn(from: JsonObject, key: string): JsonObject {
-  const value = member(from, key);
-  return isJsonObject(value) ? value : {};
-}
-
-function objectsIn(from: JsonObject, key: string): readonly JsonObject[] {
-  const value = member(from, key);
-  return isJsonArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function textIn(from: JsonObject, key: string): string {
-  const value = member(from, key);
-  return typeof value === 'string' ? value : '';
+export function textIn(from: JsonObject, key: string): string {
+  return textAt(from, key) ?? '';
 }
 
 function microsIn(from: JsonObject, key: string): number {
@@ -186,6 +182,6 @@ function microsIn(from: JsonObject, key: string): number {
   return typeof value === 'number' ? Math.max(0, Math.trunc(value)) : 0;
 }
 
-function nanosText(micros: number): string {
+export function nanosText(micros: number): string {
   return String(BigInt(micros) * 1_000n);
 }

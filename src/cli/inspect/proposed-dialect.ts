@@ -90,7 +90,9 @@ function entry(
     ...unusedKeys(spans, used),
     ...(isEmpty ? ['Say under span what spans are, or under read where values stand, and make it an entry.'] : []),
   ];
-  const [first = '', ...rest] = stringify(value, { lineWidth: 0 }).trimEnd().split('\n');
+  // A configuration would read foreign keys with ${…} as variables.
+  const yaml = stringify(value, { lineWidth: 0 }).replaceAll(/\$(?=[${])/g, () => '$$');
+  const [first = '', ...rest] = yaml.trimEnd().split('\n');
   const lines = [`- ${first}`, ...rest.map((line) => `  ${line}`)];
   return {
     text: [...notes.map((note) => `  # ${oneLine(note, noteCharsMax)}`), ...lines.map((line) => `  ${isEmpty ? '# ' : ''}${line}`)].join(

@@ -11,7 +11,7 @@ import {
 } from './inspection.ts';
 import type { Recorded } from './recording.ts';
 import { oneLine } from '../../model/one-line.ts';
-import { columns } from '../run.ts';
+import { columns, wrapped } from '../../report/text.ts';
 import type { Completeness, Run, SubAgent, ToolCall, ToolDefinition } from '../../model/agent-trace.ts';
 import { runConfidence, type RunEvidence } from '../../model/evidence.ts';
 import { unreachable } from '../../model/ids.ts';
@@ -139,7 +139,7 @@ function runLines(inspected: InspectedRun): readonly string[] {
   const executed = trace.toolCalls.filter((call) => call.executed);
   const neverRan = trace.toolCalls.filter((call) => !call.executed);
   return [
-    `${via === undefined ? 'Run of' : 'Sub-agent'} ${quoted(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
+    `${via === undefined ? 'Run of' : 'Sub-agent'} ${oneLine(trace.agent ?? '(no agent name)', nameMax)}${via === undefined ? '' : ` (via ${viaText(via)})`}`,
     ...columns(facts(run)),
     '',
     ...(executed.length === 0
@@ -178,7 +178,7 @@ function facts(run: Run): readonly (readonly [string, string])[] {
     ['documents', trace.documents.length === 0 ? undefined : String(trace.documents.length)],
     ['expected', run.expected === undefined ? undefined : plainText(run.expected)],
   ];
-  return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, quoted(value, textMax)] as const]));
+  return rows.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [[name, oneLine(value, textMax)] as const]));
 }
 
 function evidenceText(evidence: RunEvidence): string {
@@ -208,19 +208,19 @@ function callLines(call: ToolCall, number: number): readonly string[] {
   const args = call.arguments ?? call.argumentsText;
   const indent = '     ';
   return [
-    `  ${String(number).padStart(3)}. ${quoted(call.name, nameMax)}${from('name')}`,
-    ...(call.id === undefined ? [] : [`${indent}  id         ${quoted(call.id, nameMax)}${from('id')}`]),
-    `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : quoted(plainText(args), textMax)}${from('arguments')}`,
+    `  ${String(number).padStart(3)}. ${oneLine(call.name, nameMax)}${from('name')}`,
+    ...(call.id === undefined ? [] : [`${indent}  id         ${oneLine(call.id, nameMax)}${from('id')}`]),
+    `${indent}  arguments  ${args === undefined || args === null ? left(call.truncated?.arguments) : oneLine(plainText(args), textMax)}${from('arguments')}`,
     ...(call.error === undefined
       ? []
       : [
-          `${indent}  error      ${quoted([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
+          `${indent}  error      ${oneLine([call.error.type, call.error.message].filter((text) => text !== undefined && text !== '').join(': ') || '(no message)', textMax)} (${call.error.sign})${from('error')}`,
         ]),
     ...(call.hold === undefined ? [] : [`${indent}  outcome    ${holdTexts[call.hold]}`]),
     ...(call.result === undefined && (call.error !== undefined || !call.executed)
       ? []
       : [
-          `${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : quoted(plainText(call.result), textMax)}${from('result')}`,
+          `${indent}  result     ${call.result === undefined ? left(call.truncated?.result) : oneLine(plainText(call.result), textMax)}${from('result')}`,
         ]),
   ];
 }
@@ -232,7 +232,7 @@ const holdTexts: { readonly [hold in NonNullable<ToolCall['hold']>]: string } = 
 
 /** The rest of a truncated value. */
 function left(part: string | undefined): string {
-  return part === undefined ? '(not carried)' : `(cut short) ${quoted(part, textMax)}`;
+  return part === undefined ? '(not carried)' : `(cut short) ${oneLine(part, textMax)}`;
 }
 
 function definitionLines(definitions: readonly ToolDefinition[]): readonly string[] {
@@ -242,7 +242,7 @@ function definitionLines(definitions: readonly ToolDefinition[]): readonly strin
     ...columns(
       definitions.map(
         ({ name, inputSchema, truncated }) =>
-          [`  ${quoted(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const,
+          [`  ${oneLine(name, nameMax)}`, truncated === true ? `${schemaText(inputSchema)}, cut short` : schemaText(inputSchema)] as const,
       ),
     ),
   ];
@@ -256,21 +256,17 @@ function schemaText(schema: JsonValue | undefined): string {
   const more = names.length > listMax ? ', …' : '';
   return `schema: ${names
     .slice(0, listMax)
-    .map((name) => quoted(name, nameMax))
+    .map((name) => oneLine(name, nameMax))
     .join(', ')}${more}`;
 }
 
 function viaText({ via, viaTool }: SubAgent): string {
-  return viaTool === undefined ? via : `${via} ${quoted(viaTool, nameMax)}`;
+  return viaTool === undefined ? via : `${via} ${oneLine(viaTool, nameMax)}`;
 }
 
 function durationText(nanos: bigint): string {
   const ms = Number(nanos / 1_000n) / 1_000;
   return ms < 1_000 ? `${ms.toFixed(1)} ms` : `${(ms / 1_000).toFixed(2)} s`;
-}
-
-function quoted(text: string, charsMax: number): string {
-  return oneLine(text, charsMax);
 }
 
 const explanationMax = 200;
@@ -304,7 +300,7 @@ function lacksExpectation({ on, lack }: Evaluability): boolean {
 }
 
 function namesLines(what: string, some: readonly Evaluability[]): readonly string[] {
-  return some.length === 0 ? [] : [`    ${what}:`, ...wrapped(some.map(({ name }) => name).join(', '), '      ')];
+  return some.length === 0 ? [] : [`    ${what}:`, ...wrapped(some.map(({ name }) => name).join(', '), 6, 8, lineMax)];
 }
 
 function answer({ outcome }: Evaluability): string {
@@ -359,7 +355,7 @@ function moreLines(
   const blocks = [...Map.groupBy(lacking, ({ hint }) => hint)].flatMap(([hint, some]) => [
     `${indent}  ${hint}`,
     ...[...Map.groupBy(some, ({ lack }) => lack)].flatMap(([lack, same]) =>
-      wrapped(brings(lack, new Set(same.map(({ name }) => name)), dialects), `${indent}    `),
+      wrapped(brings(lack, new Set(same.map(({ name }) => name)), dialects), indent.length + 4, indent.length + 6, lineMax),
     ),
   ]);
   return blocks.length === 0 ? [] : [`${indent}To score more`, ...blocks];
@@ -371,17 +367,6 @@ function brings(lack: Evaluability['lack'], names: ReadonlySet<string>, dialects
   const places = placesOf(lack, dialects);
   const searched = [...places.slice(0, placesMax), ...(places.length > placesMax ? ['…'] : [])].join(', ');
   return `${lackTexts[lack]}, ${who}${searched === '' ? '' : `; looked for in ${searched}`}`;
-}
-
-/** Wraps words; further lines have a deeper indent. */
-function wrapped(text: string, indent: string): readonly string[] {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + word.length < lineMax) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(`${indent}${last === undefined ? '' : '  '}${word}`);
-  }
-  return lines;
 }
 
 export const needTexts: { readonly [need in Need]: string } = {

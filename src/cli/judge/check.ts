@@ -1,13 +1,13 @@
 /** `tracejury judge check`: compares judges with labels of people, or two configurations with each other. */
-import { unreadable } from '../../model/errors.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { type LabelledRun, labelledRuns } from '../../analytics/corrected-rate.ts';
 import { agreementOf, type JudgeAgreement } from '../../analytics/judge-agreement.ts';
 import { type CommandInput, type ExitCode, UsageError } from '../command.ts';
-import { givenLines, givenText, readInputs } from '../eval/inputs.ts';
+import { readInputs } from '../eval/inputs.ts';
 import { type EvalItem, type EvalResult, type MatchedItem, scored } from '../eval/scoring.ts';
-import { type Body, inputOf, readBodies } from '../inspect/recording.ts';
+import { inputOf, readBodies } from '../inspect/recording.ts';
+import { type Label, labelsOn, readLabelFiles, readLabels } from './labels.ts';
 import { progressBar } from '../terminal.ts';
 import { oneLine } from '../../model/one-line.ts';
 import type { Config } from '../../config/config.ts';
@@ -15,7 +15,7 @@ import { configuredRedaction } from '../../config/entries/redaction.ts';
 import { readConfig } from '../../config/load.ts';
 import type { Environment } from '../../config/document.ts';
 import type { Run } from '../../model/agent-trace.ts';
-import { isJsonArray, isJsonObject, type JsonObject, jsonText, type JsonValue, member, parseJson } from '../../model/json.ts';
+import { type JsonObject, jsonText } from '../../model/json.ts';
 import type { AnnotatedRun } from '../../model/store/annotation-store.ts';
 import { panelModel } from '../../pipeline/jury/jury-panel.ts';
 import { judgePool } from '../../service/judge-pool.ts';
@@ -142,115 +142,6 @@ async function judged(
   return checked.map((one) => checkResult(one, results, byRun));
 }
 
-/** A label of a person on a recorded run, beside the run or in another file, in the form of annotations of the API. */
-interface Label {
-  /** The id of the run in the file. */
-  readonly id: string | undefined;
-  readonly traceId: string | undefined;
-  readonly spanId: string | undefined;
-  /** The name of the evaluator; the checked one when `undefined`. */
-  readonly name: string | undefined;
-  readonly by: string;
-  readonly passed: boolean | undefined;
-  readonly label: string | undefined;
-  readonly score: number | undefined;
-}
-
-const labelsMax = 100_000;
-
-/** Reads labels beside runs. Throws INPUT_UNREADABLE with the place. */
-function readLabels(bodies: readonly Body[]): readonly Label[] {
-  return labelsIn(bodies.flatMap(({ name, bytes }) => documents(name, bytes)));
-}
-
-/** Reads files of labels only: any other line is a fault. Throws INPUT_UNREADABLE with the place. */
-function readLabelFiles(bodies: readonly Body[]): readonly Label[] {
-  return labelsIn(
-    bodies.flatMap(({ name, bytes }) => {
-      if (givenText(bytes) === undefined) throw unreadable(name, `it has no labels. ${wanted}`);
-      const found = documents(name, bytes);
-      const [first, ...more] = found.filter(
-        ({ value }) => value === undefined || !isJsonObject(value) || !words.some((key) => Object.hasOwn(value, key)),
-      );
-      if (first !== undefined)
-        throw unreadable(
-          first.where,
-          `${faultOf(first.value)}${more.length === 0 ? '' : `, and so ${more.length === 1 ? 'is 1 other' : `are ${more.length} others`}`}. ${wanted}`,
-        );
-      return found;
-    }),
-  );
-}
-
-const words = ['passed', 'label', 'score', 'labels'] as const;
-const wanted = 'Write one JSON object a line, as in {"id": "r1", "name": "task_completion", "passed": true}.';
-
-function faultOf(value: JsonValue | undefined): string {
-  if (value === undefined) return 'it is not JSON';
-  return isJsonObject(value) ? 'it is not a label: passed, label, score and labels are missing' : 'it is JSON, but not an object';
-}
-
-function labelsIn(found: readonly Document[]): readonly Label[] {
-  const labels = found.flatMap(({ where, value }) => (value !== undefined && isJsonObject(value) ? labelsOf(where, value) : []));
-  if (labels.length > labelsMax) throw unreadable('the labels', `there are more than ${labelsMax}.`);
-  return labels;
-}
-
-interface Document {
-  readonly where: string;
-  /** `undefined` when it is not JSON. */
-  readonly value: JsonValue | undefined;
-}
-
-/** One value, the entries of a list, or one a line; empty for spans and for other formats. */
-function documents(name: string, bytes: Buffer): readonly Document[] {
-  const text = givenText(bytes);
-  if (text === undefined) return [];
-  const whole = parseJson(text);
-  if (isJsonArray(whole)) return whole.map((value, at) => ({ where: `${name}[${at}]`, value }));
-  if (whole !== undefined) return [{ where: name, value: whole }];
-  return givenLines(name, text).map(({ where, text: line }) => ({ where, value: parseJson(line) }));
-}
-
-function labelsOf(where: string, value: JsonObject): readonly Label[] {
-  const by = textOf(value, 'by') ?? 'label';
-  const id = member(value, 'example_id') ?? member(value, 'id');
-  const place = {
-    id: typeof id === 'string' || typeof id === 'number' ? String(id) : undefined,
-    traceId: textOf(value, 'trace_id')?.toLowerCase(),
-    spanId: textOf(value, 'span_id')?.toLowerCase(),
-    by,
-  };
-  const named = member(value, 'labels');
-  const words = isJsonObject(named)
-    ? Object.entries(named).map(([name, word]) => ({ name, ...wordOf(`${where}: labels.${name}`, word) }))
-    : plainWords(where, value);
-  if (words.length > 0 && place.id === undefined && place.traceId === undefined)
-    throw unreadable(where, 'it has a label but neither id nor trace_id of a run.');
-  return words.map((word) => ({ ...place, ...word }));
-}
-
-function plainWords(where: string, value: JsonObject): readonly Pick<Label, 'name' | 'passed' | 'label' | 'score'>[] {
-  const name = textOf(value, 'name');
-  for (const key of ['passed', 'label', 'score']) {
-    const word = member(value, key) ?? undefined;
-    if (word !== undefined) return [{ name, ...wordOf(`${where}: ${key}`, word) }];
-  }
-  return [];
-}
-
-function wordOf(where: string, word: JsonValue): Pick<Label, 'passed' | 'label' | 'score'> {
-  if (typeof word === 'boolean') return { passed: word, label: undefined, score: undefined };
-  if (typeof word === 'string' && word !== '') return { passed: undefined, label: word, score: undefined };
-  if (typeof word === 'number' && word >= 0 && word <= 1) return { passed: undefined, label: undefined, score: word };
-  throw unreadable(where, 'a label is true, false, a word, or a number from 0 to 1.');
-}
-
-function textOf(value: JsonObject, key: string): string | undefined {
-  const found = member(value, key);
-  return typeof found === 'string' && found !== '' ? found : undefined;
-}
-
 /** A checked evaluator. */
 interface Checked {
   readonly name: string;
@@ -259,7 +150,7 @@ interface Checked {
   readonly model: string | undefined;
 }
 
-interface CheckResult {
+export interface CheckResult {
   readonly name: string;
   /** Runs with a label. */
   readonly labelled: number;
@@ -268,15 +159,6 @@ interface CheckResult {
   /** `undefined` when there is nothing to compare. */
   readonly agreement: JudgeAgreement | undefined;
   readonly rows: readonly AnnotatedRun[];
-}
-
-/** The labels of a run. A label of a trace belongs to its outermost run. */
-function labelsOn({ run, exampleId }: EvalItem, labels: readonly Label[]): readonly Label[] {
-  return labels.filter(({ id, traceId, spanId }) =>
-    traceId === undefined
-      ? id !== undefined && id === exampleId
-      : traceId === run.traceId && (spanId === undefined ? run.parent === undefined : spanId === run.spanId),
-  );
 }
 
 function checkResult(checked: Checked, results: readonly EvalResult[], labels: ReadonlyMap<Run, readonly Label[]>): CheckResult {
@@ -301,10 +183,15 @@ function checkResult(checked: Checked, results: readonly EvalResult[], labels: R
             },
     }));
   });
+  return checkResultOf(checked.name, rows);
+}
+
+/** The figures of labels with the verdicts of one judge. */
+export function checkResultOf(name: string, rows: readonly AnnotatedRun[]): CheckResult {
   const { runs } = labelledRuns(rows);
   const [agreement] = agreementOf(rows).judges;
   return {
-    name: checked.name,
+    name,
     labelled: runs.length,
     unanswered: runs.filter(({ verdict }) => verdict?.word !== 'pass' && verdict?.word !== 'fail').length,
     agreement,
@@ -349,7 +236,7 @@ export function checkText({ runs, against, results }: CheckReport): string {
   ].join('\n');
 }
 
-function resultLines({ name, labelled, unanswered, agreement }: CheckResult): readonly string[] {
+export function resultLines({ name, labelled, unanswered, agreement }: CheckResult): readonly string[] {
   const title = `${oneLine(name, nameChars)}${agreement === undefined ? '' : ` (${oneLine(agreement.model ?? agreement.evaluator, nameChars)}, version ${agreement.version})`}`;
   const counts = `  ${labelled} labelled, ${unanswered} without a verdict that passes or fails`;
   if (agreement === undefined) return [title, counts];
@@ -401,7 +288,7 @@ function checkJson({ runs, results }: CheckReport): string {
   });
 }
 
-function resultJson({ name, labelled, unanswered, agreement }: CheckResult): JsonObject {
+export function resultJson({ name, labelled, unanswered, agreement }: CheckResult): JsonObject {
   return { name, labelled, unanswered, agreement: agreement === undefined ? null : judgeFigures.write(agreement) };
 }
 

@@ -1,6 +1,6 @@
 /** `tracejury judge forecast`: forecasts the daily cost of judges from the stored runs. */
 import type { ConfiguredEvaluator } from '../../../evaluators/configuration/configured.ts';
-import type { Answer, EvaluatorRequest } from '../../../evaluators/evaluator.ts';
+import type { Answer } from '../../../evaluators/evaluator.ts';
 import { evaluationContext } from '../../../evaluators/configuration/context.ts';
 import { evaluators } from '../../../evaluators/index.ts';
 import { priceOf } from '../../../evaluators/pricing/prices.ts';
@@ -9,9 +9,10 @@ import { givenTraces } from '../../library/given-traces.ts';
 import type { Config, EvaluatorConfig, JudgeConfig } from '../../config/config.ts';
 import { readConfig } from '../../config/load.ts';
 import { type TokenPrice, usdOf } from '../../judges/budget/budgets.ts';
-import { promptBounds, promptOf } from '../../judges/client/prompt.ts';
-import type { Run } from '../../model/agent-trace.ts';
+import { charsOf, charsPerToken, outputTokensUsual } from '../../judges/budget/question-cost.ts';
+import type { Run, RunKey } from '../../model/agent-trace.ts';
 import type { BudgetLimits } from '../../model/budget.ts';
+import type { Expectation } from '../../model/expectation.ts';
 import { isJsonObject, type JsonObject, jsonText } from '../../model/json.ts';
 import type { RunPlace, RunRow, Store } from '../../model/store/store.ts';
 import type { Micros } from '../../model/timestamp.ts';
@@ -20,7 +21,7 @@ import { factsOfRow } from '../../pipeline/evaluation/run-facts.ts';
 import { raisedRate } from '../../pipeline/evaluation/sampling.ts';
 import { type Panel, panelModel, slotsOf } from '../../pipeline/jury/jury-panel.ts';
 import { mayBeThere, openStore, storeName } from '../../stores/index.ts';
-import type { SqlStore } from '../../stores/sql/store.ts';
+import type { ReplayableStore } from '../../model/store/replay-store.ts';
 
 interface ForecastSettings {
   readonly config: string;
@@ -81,7 +82,7 @@ export async function costForecast(
 }
 
 /** Never creates a store. */
-export async function openedStore({ store: { address } }: Config): Promise<SqlStore> {
+export async function openedStore({ store: { address } }: Config): Promise<ReplayableStore> {
   if (address.scheme === 'memory') throw new UsageError('store.url is memory, which only its own process can read.');
   if (!mayBeThere(address))
     throw new UsageError(`There is no store at ${storeName(address)}; store.url names it, from the folder in which this is run.`);
@@ -326,12 +327,8 @@ const pageRuns = 200;
 const wholeMax = 300;
 /** A shorter period counts as an hour. */
 const hourMicros = 3_600_000_000;
-const charsPerToken = 4;
-const outputTokensUsual = 200;
 /** With fewer stored verdicts the questions give a better estimate. */
 const usedMin = 10;
-/** Has the length of a judge's nonce. */
-const nonce = 'x'.repeat(24);
 
 async function storedTraffic(
   store: Pick<Store, 'runs' | 'run'>,
@@ -357,11 +354,11 @@ async function storedTraffic(
 }
 
 /** `undefined` when the store has no readable content. */
-async function wholeRun(store: Pick<Store, 'run'>, row: RunRow): Promise<Run | undefined> {
-  const content = (await store.run(row))?.content;
-  if (content === undefined) return undefined;
+export async function wholeRun(store: Pick<Store, 'run'>, key: RunKey): Promise<Run | undefined> {
+  const row = await store.run(key);
+  if (row?.content === undefined) return undefined;
   try {
-    const [given] = givenTraces('a stored run', content);
+    const [given] = givenTraces('a stored run', row.content);
     if (given === undefined) return undefined;
     const { tenant, traceId, spanId, agent, model, service, version } = row;
     return {
@@ -456,7 +453,7 @@ function modelOf({ judges }: Pick<Config, 'judges'>, judge: string): string {
 }
 
 /** The price of the judge, else that of its model. */
-function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice | undefined {
+export function priceOfJudge(config: ForecastWith['config'], judge: string): TokenPrice | undefined {
   return config.judges.find(({ name }) => name === judge)?.price ?? priceOf(modelOf(config, judge), config.prices);
 }
 
@@ -506,9 +503,9 @@ function mean(questions: readonly Questions[], of: keyof Questions): number {
 }
 
 /** The first question, or the first on each part or piece of the run; `undefined` when it asks none. */
-function questionsAbout(configured: ConfiguredEvaluator, run: Run): Questions | undefined {
+export function questionsAbout(configured: ConfiguredEvaluator, run: Run, expected: Expectation = {}): Questions | undefined {
   if (configured.kind === 'rule') return undefined;
-  const asking = configured.judge(run.trace, {}, evaluationContext(), run);
+  const asking = configured.judge(run.trace, expected, evaluationContext(), run);
   let [count, chars] = [0, 0];
   try {
     let step = asking.next();
@@ -532,11 +529,3 @@ const unanswered: Answer = { kind: 'failed', error: 'not_asked' };
 const noNotes: Answer = { kind: 'answered', value: { notes: [] }, truncated: false };
 /** The service has the same limit. */
 const questionsMax = 50;
-
-/** `undefined` for a request that costs no tokens. */
-function charsOf(request: EvaluatorRequest): number | undefined {
-  if (request.kind === 'call') return undefined;
-  if (request.kind === 'embed') return request.texts.join('').length;
-  const { system, user } = promptOf(request, { nonce, ...promptBounds });
-  return system.length + user.length;
-}

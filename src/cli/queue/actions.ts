@@ -1,12 +1,13 @@
 /** The actions of `tracejury queue`. */
-import { isJsonObject, type JsonObject, jsonText, type JsonValue, member, plainText } from '../../model/json.ts';
+import { isJsonObject, type JsonObject, jsonText, type JsonValue, member, plainText, objectsAt } from '../../model/json.ts';
 import { parseSpanId, parseTraceId, tenant } from '../../model/ids.ts';
 import { isDatasetName } from '../../model/store/dataset-store.ts';
 import { queueItemStates, queueRunsAtOnceMax } from '../../model/store/queue-store.ts';
 import { type CommandInput, type ExitCode, reportFormat, textOption, textOptions, UsageError } from '../command.ts';
-import { parseRunFilter, parseTime } from '../run-filter.ts';
+import { addedRunsFault } from '../common-options.ts';
+import { issueFilter, issueOption, parseRunFilter, parseTime } from '../run-filter.ts';
 import { oneLine } from '../../model/one-line.ts';
-import { objectsAt, type QueueAnswer, refusedCode, withQueueApi } from './queue-api.ts';
+import { personOf, refusedCode, type ServiceAnswer, tenantQuery, withServiceApi } from '../service-api.ts';
 import { itemLine, itemText, queueLine, queueText } from './queue-text.ts';
 
 const addLimitDefault = 50;
@@ -14,8 +15,8 @@ const itemsShownDefault = 20;
 
 export async function list(input: CommandInput): Promise<ExitCode> {
   const format = reportFormat(input);
-  return await withQueueApi(input, async (api) => {
-    const answer = await api.send({ method: 'get', path: [], query: tenantQuery(input) });
+  return await withServiceApi(input, async (api) => {
+    const answer = await api.send({ method: 'get', path: ['queues'], query: tenantQuery(input) });
     if (answer.kind === 'refused') return refusedCode(input, answer);
     const all = objectsAt(answer.body, 'queues');
     for (const one of all) input.say(format === 'json' ? jsonText(one) : queueLine(one));
@@ -30,11 +31,11 @@ export async function show(input: CommandInput, named: string | undefined): Prom
   if (state !== undefined && !queueItemStates.some((one) => one === state))
     throw new UsageError(`--state takes one of ${queueItemStates.join(', ')}.`);
   const limit = limitOf(input, itemsShownDefault);
-  return await withQueueApi(input, async (api) => {
-    const figures = await api.send({ method: 'get', path: [name], query: tenantQuery(input) });
+  return await withServiceApi(input, async (api) => {
+    const figures = await api.send({ method: 'get', path: ['queues', name], query: tenantQuery(input) });
     if (figures.kind === 'refused') return refusedCode(input, figures);
-    const query = { ...tenantQuery(input), limit: String(limit), ...(state === undefined ? {} : { state }), ...personOf(input) };
-    const page = await api.send({ method: 'get', path: [name, 'items'], query });
+    const query = { ...tenantQuery(input), limit: String(limit), ...(state === undefined ? {} : { state }), ...personIn(input) };
+    const page = await api.send({ method: 'get', path: ['queues', name, 'items'], query });
     if (page.kind === 'refused') return refusedCode(input, page);
     const items = objectsAt(page.body, 'items');
     if (format === 'json') input.say(jsonText({ ...figures.body, items }));
@@ -46,8 +47,8 @@ export async function show(input: CommandInput, named: string | undefined): Prom
 
 export async function next(input: CommandInput, named: string | undefined): Promise<ExitCode> {
   const [name, format] = [queueName(named), reportFormat(input)];
-  return await withQueueApi(input, async (api) => {
-    const answer = await api.send({ method: 'post', path: [name, 'next'], query: tenantQuery(input), body: personOf(input) });
+  return await withServiceApi(input, async (api) => {
+    const answer = await api.send({ method: 'post', path: ['queues', name, 'next'], query: tenantQuery(input), body: personIn(input) });
     if (answer.kind === 'refused') return refusedCode(input, answer);
     const item = member(answer.body, 'item') ?? null;
     if (format === 'json') input.say(jsonText(answer.body));
@@ -64,16 +65,16 @@ export async function answer(input: CommandInput, named: string | undefined): Pr
   const [given, reason, comment] = [textOptions(input, 'answer'), textOption(input, 'skip'), textOption(input, 'comment')];
   if ((given.length === 0) === (reason === undefined))
     throw new UsageError('Answer the questions with --answer NAME=VALUE, or skip the item with --skip REASON.');
-  const shared = { item, lease, ...personOf(input) };
-  return await withQueueApi(input, async (api) => {
-    const questions = reason === undefined ? await api.send({ method: 'get', path: [name] }) : undefined;
+  const shared = { item, lease, ...personIn(input) };
+  return await withServiceApi(input, async (api) => {
+    const questions = reason === undefined ? await api.send({ method: 'get', path: ['queues', name] }) : undefined;
     if (questions?.kind === 'refused') return refusedCode(input, questions);
-    const result: QueueAnswer =
+    const result: ServiceAnswer =
       questions === undefined
-        ? await api.send({ method: 'post', path: [name, 'skip'], body: { ...shared, reason: reason ?? '' } })
+        ? await api.send({ method: 'post', path: ['queues', name, 'skip'], body: { ...shared, reason: reason ?? '' } })
         : await api.send({
             method: 'post',
-            path: [name, 'answers'],
+            path: ['queues', name, 'answers'],
             body: { ...shared, answers: answersOf(given, objectsAt(questions.body, 'ask')), ...(comment === undefined ? {} : { comment }) },
           });
     if (result.kind === 'refused') return refusedCode(input, result);
@@ -85,22 +86,23 @@ export async function answer(input: CommandInput, named: string | undefined): Pr
 export async function add(input: CommandInput, named: string | undefined): Promise<ExitCode> {
   const [name, format] = [queueName(named), reportFormat(input)];
   const [runs, where, note] = [textOptions(input, 'run').map(runNamed), textOption(input, 'where'), textOption(input, 'note')];
-  if ((runs.length === 0) === (where === undefined))
-    throw new UsageError('Name runs with --run TRACE_ID[/SPAN_ID], or choose runs with --where.');
+  const issue = issueOption(input);
+  if ((runs.length === 0) === (where === undefined && issue === undefined)) throw new UsageError(addedRunsFault);
   if (runs.length > queueRunsAtOnceMax) throw new UsageError(`--run may be repeated ${queueRunsAtOnceMax} times at most.`);
   const since = textOption(input, 'since');
   const of = textOption(input, 'tenant') ?? '';
-  const filter = where === undefined ? undefined : { tenant: tenant(of), ...parseRunFilter([where]) };
+  const filter =
+    runs.length > 0 ? undefined : { tenant: tenant(of), ...issueFilter(issue, where === undefined ? {} : parseRunFilter([where])) };
   const limit = limitOf(input, addLimitDefault);
-  return await withQueueApi(input, async (api) => {
+  return await withServiceApi(input, async (api) => {
     const from = since === undefined ? {} : { from: parseTime(since, 'since', Date.now()) };
     const found = filter === undefined ? runs : (await api.runs({ ...filter, ...from }, limit)).map(runOf);
     if (found.length === 0) {
       input.complain('No stored run matches.');
       return 1;
     }
-    const body = { runs: found, ...(note === undefined ? {} : { note }), ...personOf(input) };
-    const result = await api.send({ method: 'post', path: [name, 'items'], query: { tenant: filter?.tenant ?? of }, body });
+    const body = { runs: found, ...(note === undefined ? {} : { note }), ...personIn(input) };
+    const result = await api.send({ method: 'post', path: ['queues', name, 'items'], query: { tenant: filter?.tenant ?? of }, body });
     if (result.kind === 'refused') return refusedCode(input, result);
     const items = objectsAt(result.body, 'items');
     if (format === 'json') input.say(jsonText(result.body));
@@ -155,17 +157,10 @@ function wholeOption(input: CommandInput, name: string): number {
   return Number(given);
 }
 
-function tenantQuery(input: CommandInput): { readonly tenant?: string } {
-  const of = textOption(input, 'tenant');
-  return of === undefined ? {} : { tenant: of };
-}
-
 /** Names the person, unless the service knows them by a token. */
-function personOf(input: CommandInput): { readonly person?: string } {
-  const named = textOption(input, 'person');
-  if (named !== undefined) return { person: named };
-  const hasToken = textOption(input, 'url') !== undefined && input.env['TRACEJURY_TOKEN'] !== undefined;
-  return hasToken ? {} : { person: input.env['USER'] ?? input.env['USERNAME'] ?? 'command line' };
+function personIn(input: CommandInput): { readonly person?: string } {
+  const person = personOf(input, 'person');
+  return person === undefined ? {} : { person };
 }
 
 /** Reads NAME=VALUE, a number where the question asks for a score. */

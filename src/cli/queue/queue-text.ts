@@ -1,8 +1,7 @@
 /** Queues and items as lines of a terminal. */
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText } from '../../model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member, plainText, objectsAt } from '../../model/json.ts';
 import type { CommandInput } from '../command.ts';
 import { oneLine } from '../../model/one-line.ts';
-import { objectsAt } from './queue-api.ts';
 
 const cellChars = 60;
 const textChars = 2_000;

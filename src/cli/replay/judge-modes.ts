@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { priceOf } from '../../../evaluators/pricing/prices.ts';
 import { UsageError } from '../command.ts';
 import type { Config, JudgeConfig } from '../../config/config.ts';
-import { answerTokensDefault } from '../../config/sections/judges.ts';
 import { overBudget, type TokenPrice } from '../../judges/budget/budgets.ts';
 import { fixedBudget, type FixedBudget } from '../../judges/budget/fixed-budget.ts';
 import { memorySpend } from '../../judges/budget/rate-window.ts';
 import { cacheMsMax } from '../../judges/client/answer-cache.ts';
+import { answerTokensDefault } from '../../judges/judge.ts';
 import type { Run } from '../../model/agent-trace.ts';
 import type { BudgetReservation } from '../../model/budget.ts';
 import type { Day } from '../../model/store/judge-store.ts';
@@ -86,6 +86,17 @@ const skippingJudges: ReplayJudges = {
   spentUsd: async () => 0,
   async stop() {},
 };
+
+/** The named judge, else the only one. `asking`: the subject of the message that there is none. */
+export function chosenJudge({ judges }: Pick<Config, 'judges'>, name: string | undefined, asking: string): JudgeConfig {
+  const names = judges.map((one) => one.name).join(', ');
+  if (judges.length === 0) throw new UsageError(`${asking} asks a judge. Name a configuration that has one with -c.`);
+  if (name === undefined && judges.length > 1)
+    throw new UsageError(`The configuration has several judges. Choose one with --judge: ${names}.`);
+  const judge = judges.find((one) => name === undefined || one.name === name);
+  if (judge === undefined) throw new UsageError(`The configuration has no judge ${JSON.stringify(name)}. It has ${names}.`);
+  return judge;
+}
 
 /** Throws a UsageError when the budget cannot bound a judge. */
 function budgetOf({ config, store, budgetUsd, id, day }: ReplayJudgesOptions): FixedBudget {

@@ -1,11 +1,9 @@
 /** Paces a replay, so that live traffic comes first: a rate of runs, and a rest after each write that grows while the file is contended. */
-import type { Clock, Sleep } from '../../model/clock.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface PaceOptions {
+interface PaceOptions extends Pick<Context, 'clock' | 'sleep'> {
   /** Runs per second; `undefined` for no limit. */
   readonly rate: number | undefined;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 export interface Pace {

@@ -2,17 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { ReplayStopped } from './writing.ts';
 import { UsageError } from '../command.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { leaseMs, leaseOf, leaseRenewalMs } from '../../model/store/lease.ts';
 import type { ReplicaStore } from '../../model/store/replica-store.ts';
 import { periodicTask } from '../../runtime/periodic-task.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface ReplayLeaseOptions {
+interface ReplayLeaseOptions extends Pick<Context, 'clock' | 'sleep'> {
   readonly replicas: ReplicaStore;
   /** The id of the replay. */
   readonly id: string;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 export interface ReplayLease {

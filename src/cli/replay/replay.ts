@@ -46,7 +46,7 @@ export interface ReplaySettings {
 /** Runs that are scored at the same time while judges are asked. */
 const askingMax = 32;
 const noForecastText = `The store has no run of the last ${daysMax} days, so nothing forecasts the cost of the judges.`;
-const stillStandingText = 'What is done is written, and --resume continues.';
+const stillStandingText = 'Finished runs are written, and --resume continues.';
 
 /** `undefined` after a message, when the replay could not end. */
 export async function replay(settings: ReplaySettings, input: CommandInput): Promise<ReplayReport | undefined> {

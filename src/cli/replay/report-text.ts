@@ -9,14 +9,13 @@ import {
   isUnchanged,
   notesOf,
   rateText,
-  runsText,
   sideText,
-  whole,
   writtenText,
   type ReplayReport,
 } from './report.ts';
 import type { EvaluatorResult } from './results.ts';
 import { forecastText } from '../judge/forecast.ts';
+import { runsText, thousands } from '../../report/text.ts';
 import { oneLine } from '../../model/one-line.ts';
 
 const agentChars = 60;
@@ -44,9 +43,9 @@ function leftOut({ results }: ReplayReport): readonly string[] {
   const lines = goneLines(results);
   if (lines.length === 0) return [];
   return [
-    `${runsText(goneRuns(results))} left out, of which the rates say nothing:`,
+    `${runsText(goneRuns(results))} left out of the rates:`,
     ...lines.map(
-      ({ reason, runs, text, named }) => `  ${whole(runs)} ${reason}: ${text} (${named.join(', ')}${runs > named.length ? ', …' : ''})`,
+      ({ reason, runs, text, named }) => `  ${thousands(runs)} ${reason}: ${text} (${named.join(', ')}${runs > named.length ? ', …' : ''})`,
     ),
   ];
 }

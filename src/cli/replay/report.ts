@@ -3,6 +3,7 @@ import type { EvaluatorResult, ReplayResults, ResultWord, SideRate } from './res
 import { notJoinedTexts, turnPrefix } from './session-reader.ts';
 import { goneTexts } from './stored-runs.ts';
 import type { Measure, ReplayExample } from './tally.ts';
+import { runsText, thousands } from '../../report/text.ts';
 import type { CostForecast } from '../judge/forecast.ts';
 import type { RevisionFate } from '../../model/store/replay-store.ts';
 import type { Estimate } from '../../statistics/estimate.ts';
@@ -35,15 +36,6 @@ export const resultTexts: { readonly [word in ResultWord]: string } = {
   no_difference_shown: 'no difference shown',
   not_tested: 'not tested',
 };
-
-/** Whole numbers with separators. */
-export function whole(count: number): string {
-  return String(count).replaceAll(/\B(?=(\d{3})+$)/g, ',');
-}
-
-export function runsText(count: number): string {
-  return `${whole(count)} ${count === 1 ? 'run' : 'runs'}`;
-}
 
 export function headline({ results, config, against, files }: ReplayReport): string {
   const source = files.length === 0 ? 'stored runs' : `runs of ${files.join(', ')}`;
@@ -89,7 +81,7 @@ export function differenceText({ paired, p, word }: EvaluatorResult): string {
   if (paired === undefined) return 'no run has both verdicts';
   const { difference, measure, n } = paired;
   if (difference.kind === 'not_estimable') {
-    const shown = word === 'worse' ? ` Of these runs ${paired.worse} became worse and ${paired.better} better: ${resultTexts.worse}.` : '';
+    const shown = word === 'worse' ? ` ${paired.worse} of these runs became worse and ${paired.better} better: ${resultTexts.worse}.` : '';
     return `not estimable of ${runsText(n)}: ${difference.explanation}${shown}`;
   }
   const points = (value: number): string =>
@@ -104,7 +96,7 @@ export function changesText({ changes, noLonger, notAsked }: EvaluatorResult): s
   const reasons = (counts: { readonly [reason: string]: number }): string =>
     ` (${Object.entries(counts)
       .toSorted(([, one], [, other]) => other - one)
-      .map(([reason, runs]) => `${reason} ${whole(runs)}`)
+      .map(([reason, runs]) => `${reason} ${thousands(runs)}`)
       .join(', ')})`;
   const parts: readonly (readonly [count: number, text: string])[] = [
     [changes.to_fail, 'to fail'],
@@ -119,7 +111,7 @@ export function changesText({ changes, noLonger, notAsked }: EvaluatorResult): s
   ];
   return parts
     .filter(([count]) => count > 0)
-    .map(([count, text]) => `${whole(count)} ${text}`)
+    .map(([count, text]) => `${thousands(count)} ${text}`)
     .join('; ');
 }
 
@@ -158,10 +150,10 @@ export function notesOf({ results, ofSessions, spentUsd, written, warnings }: Re
   return [
     ...(written === undefined || ofSessions.length === 0
       ? []
-      : [`Not written, as they are verdicts on whole sessions: ${ofSessions.join(', ')}.`]),
+      : [`Not written, because they are verdicts on whole sessions: ${ofSessions.join(', ')}.`]),
     ...missingTurns(results),
     ...(cached ? ['Rates of judges cover only the runs with a cached answer, which may differ from the others.'] : []),
-    ...(results.uncounted === 0 ? [] : [`${whole(results.uncounted)} verdicts of further evaluators are not counted.`]),
+    ...(results.uncounted === 0 ? [] : [`${thousands(results.uncounted)} verdicts of further evaluators are not counted.`]),
     ...(spentUsd === 0 ? [] : [`The judges cost ${spentUsd.toFixed(4)} USD, with requests of interrupted replays at their most.`]),
     ...warnings,
   ];

@@ -225,6 +225,8 @@ export function changedItem({ after, items }: Rescored, before: readonly Replaye
   const evaluations = items.flatMap((item) => item.evaluations.filter(({ key }) => isChanged(key.name)));
   const names = new Set(evaluations.map(({ key }) => key.name));
   const decisions: readonly RunDecision[] = items.flatMap((item) => item.decisions.filter(({ name }) => names.has(name)));
+  const faults = items.flatMap((item) => (item.faults ?? []).filter(({ name }) => names.has(name)));
   const [first] = items;
-  return first === undefined || evaluations.length === 0 ? undefined : { run: first.run, evaluations, decisions };
+  if (first === undefined || evaluations.length === 0) return undefined;
+  return { run: first.run, evaluations, decisions, ...(faults.length === 0 ? {} : { faults }) };
 }

@@ -18,7 +18,7 @@ export const turnPrefix = 'turn_';
 export const notJoinedTexts = {
   session_too_long: 'more runs have its session id than a replay reads',
   session_not_quiet: 'its last turn is younger than sessions.quiet',
-  session_id_redacted: 'the redaction changes its id, so sessions cannot be told apart',
+  session_id_redacted: 'the redaction changes its id, so sessions cannot be distinguished',
   turns_deleted: 'the store has deleted some of its turns',
   session_goes_on: 'a later turn has no verdict on the session yet',
   turns_may_be_deleted: 'it began when store.keep.runs may have deleted turns',

@@ -19,7 +19,7 @@ const explanationChars = 300;
 /** Runs that are named for each reason. */
 const namedMax = 3;
 
-/** What happened to one verdict. `changed` keeps the word and has a new score, label or explanation. */
+/** Outcome for one verdict. `changed` keeps the word and has a new score, label or explanation. */
 export const changeWords = [
   'same',
   'changed',

@@ -4,20 +4,18 @@ import type { Pace } from './pace.ts';
 import { verdictOfStored } from '../stored-verdict.ts';
 import type { Config } from '../../config/config.ts';
 import { partOf } from '../../exporters/delivery/per-run-queue.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import type { JsonValue } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { NewExport } from '../../model/store/export-store.ts';
 import type { ReplayableStore, ReplayCheckpoint, ReplayRun, Revision, RevisionFate } from '../../model/store/replay-store.ts';
+import type { Context } from '../../telemetry/context.ts';
 
-interface ReplayWriterOptions {
+interface ReplayWriterOptions extends Pick<Context, 'clock' | 'sleep'> {
   readonly store: Pick<ReplayableStore, 'replays' | 'exports'>;
   readonly config: Config;
   readonly id: string;
   readonly exports: boolean;
   readonly pace: Pace;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
   /** Called when the outbox is full and the replay waits. */
   readonly onWait: () => void;
   /** Called before each page; throws ReplayStopped when this process must not write it. */

@@ -2,12 +2,12 @@
 import { oneLine } from '../../model/one-line.ts';
 import type { Config, EvaluatorConfig, JudgeConfig } from '../../config/config.ts';
 import type { Environment } from '../../config/document.ts';
-import type { Clock, Sleep } from '../../model/clock.ts';
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue, member } from '../../model/json.ts';
 import type { ScoredRun } from '../../model/scored-run.ts';
 import type { Evaluation } from '../../model/verdict.ts';
 import { journalName } from '../../journals/index.ts';
 import { storeName } from '../../stores/index.ts';
+import type { Context } from '../../telemetry/context.ts';
 
 const textChars = 200;
 const fieldsMax = 16;
@@ -123,7 +123,7 @@ function budgetText(budget: JudgeConfig['budget']): string {
 
 /** User, path and query of a URL may be secret. */
 function originOf(url: string): string {
-  return URL.parse(url)?.origin ?? 'an address that is no URL';
+  return URL.parse(url)?.origin ?? 'an address that is not a URL';
 }
 
 /** Writes a line for each scored run, at most a few a second, and counts the others. */
@@ -132,11 +132,9 @@ interface RunLines {
   scored(item: ScoredRun): void;
 }
 
-interface RunLinesOptions {
+interface RunLinesOptions extends Pick<Context, 'clock' | 'sleep'> {
   readonly colours: boolean;
   readonly say: (line: string) => void;
-  readonly clock: Clock;
-  readonly sleep: Sleep;
 }
 
 /** A person reads no more. */

@@ -195,7 +195,7 @@ const imports: readonly {
     ],
   },
   {
-    name: 'goldens in camelCase under their name, a conversation left out, equal names told apart',
+    name: 'goldens in camelCase under their name, a conversation left out, equal names distinguished',
     from: 'deepeval',
     given: {
       goldens: [
@@ -390,10 +390,10 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
       { input: 'x', context: [1] },
     ],
     says: [
-      /\[0\] is no object; \[1\]\.input is missing; \[2\]\.expected_tools\[0\] has no name; \[3\]\.expected_tools is no list of tool calls; \[4\]\.tools_called\[0\]\.input_parameters is no object; \[5\]\.context is no list of texts/,
+      /\[0\] is not an object; \[1\]\.input is missing; \[2\]\.expected_tools\[0\] has no name; \[3\]\.expected_tools is not a list of tool calls; \[4\]\.tools_called\[0\]\.input_parameters is not an object; \[5\]\.context is not a list of texts/,
     ],
   },
-  { name: 'tags that are no texts', from: 'deepeval', given: [{ input: 'x', tags: [1] }], says: [/examples\[0\]\.tags\[0\]/] },
+  { name: 'tags that are not texts', from: 'deepeval', given: [{ input: 'x', tags: [1] }], says: [/examples\[0\]\.tags\[0\]/] },
   {
     name: 'a graph trajectory',
     from: 'agentevals',
@@ -420,9 +420,9 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
     says: [
       /eval_cases\[0\]\.conversation is missing/,
       /eval_cases\[1\]\.conversation\[0\]\.user_content has no text/,
-      /eval_cases\[1\]\.conversation\[1\] is no object/,
-      /eval_cases\[2\] is no object/,
-      /eval_cases\[3\]\.data\[0\] is no object; eval_cases\[3\]\.data\[1\]\.query is missing/,
+      /eval_cases\[1\]\.conversation\[1\] is not an object/,
+      /eval_cases\[2\] is not an object/,
+      /eval_cases\[3\]\.data\[0\] is not an object; eval_cases\[3\]\.data\[1\]\.query is missing/,
     ],
   },
   {
@@ -437,12 +437,12 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
     given: 'input,input\na,b\n',
     says: [/two columns have the name "input"/],
   },
-  { name: 'a table with a cell too many', from: 'langsmith', given: 'inputs,outputs\na,b,c\n', says: [/it is no CSV on line 2/] },
+  { name: 'a table with a cell too many', from: 'langsmith', given: 'inputs,outputs\na,b,c\n', says: [/it is not CSV on line 2/] },
   {
     name: 'columns that no example has',
     from: 'tracejury',
     given: 'input,colour\na,b\n',
-    says: [/row 1: "colour" is no column; columns are id, input/],
+    says: [/row 1: "colour" is not a column; columns are id, input/],
   },
   {
     name: 'a wrong expectation',
@@ -454,7 +454,7 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
     name: 'records without input',
     from: 'braintrust',
     given: [{ expected: 'x' }, 7],
-    says: [/\[0\]\.input is missing; \[1\] is no object/],
+    says: [/\[0\]\.input is missing; \[1\] is not an object/],
   },
   { name: 'examples without inputs', from: 'langsmith', given: [{ outputs: {} }], says: [/\[0\]\.inputs is missing/] },
   { name: 'no cases', from: 'adk', given: { eval_set_id: 's' }, says: [/neither an object with eval_cases nor a list/] },
@@ -462,10 +462,10 @@ const broken: readonly { readonly name: string; readonly from: string; readonly 
     name: 'examples without input, and maps that are none',
     from: 'dokimos',
     given: { examples: [{ expectedOutput: 'x' }, { inputs: 'x' }, 'x'] },
-    says: [/examples\[0\] has no input/, /examples\[1\]\.inputs is no object/, /examples\[2\] is no object/],
+    says: [/examples\[0\] has no input/, /examples\[1\]\.inputs is not an object/, /examples\[2\] is not an object/],
   },
   {
-    name: 'tasks that are no list',
+    name: 'tasks that are not a list',
     from: 'dokimos',
     given: [{ input: 'x', metadata: { tasks: 'all' } }],
     says: [/examples\[0\]\.tasks must be array/],
@@ -538,7 +538,7 @@ for (const ending of ['yaml', 'json', 'jsonl']) {
   });
 }
 
-test('dataset import: long whole numbers and names like __proto__ come through as they are', async () => {
+test('dataset import: long whole numbers and names like __proto__ stay unchanged', async () => {
   const { out } = await run(
     'dataset',
     'import',

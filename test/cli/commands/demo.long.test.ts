@@ -29,7 +29,7 @@ async function demo(...words: readonly string[]): Promise<Ended> {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-test('demo: a service scores everything that it is sent, and the summary tells how', async () => {
+test('demo: a service scores every run of the demo, and the summary shows how', async () => {
   const { config } = loadConfig({
     validators,
     file: 'test',
@@ -64,7 +64,7 @@ test('demo: a service scores everything that it is sent, and the summary tells h
   }
 });
 
-test('demo: without a service it says what to start', async () => {
+test('demo: without a service it names the command that starts one', async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   expect(await demo('--endpoint', nowhere, '--console', nowhere)).toEqual({
     code: 1,
@@ -73,7 +73,7 @@ test('demo: without a service it says what to start', async () => {
   });
 });
 
-test('demo: what was typed wrong is told with the usage', async () => {
+test('demo: a mistyped word is reported with the usage', async () => {
   for (const words of [
     ['--runs', '0'],
     ['--runs', 'many'],

@@ -267,7 +267,7 @@ test('eval: --sample keeps the same traces each time, a larger share all of a sm
   expect(least).toHaveLength(1);
 });
 
-test('eval: votes of a judge are counted offline as they are in the service', async () => {
+test('eval: votes of a judge count offline as in the service', async () => {
   const task = (completed: boolean) => says(JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed }] }));
   const judge = await chatServer(task(false), task(true), task(true));
   const config = file(

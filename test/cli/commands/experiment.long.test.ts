@@ -38,7 +38,7 @@ async function run(place: Workplace, dataset: string, options: readonly string[]
   );
 }
 
-/** An ended process that nobody has waited for is there as a zombie. */
+/** An ended process that no parent has waited for is there as a zombie. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -162,7 +162,7 @@ describe('experiment run', () => {
     if (kept === undefined || lost === undefined) throw new Error('there are two results');
     const whole = await store.experiments.experiment({ tenant: noTenant, id: 'first' });
     if (whole === undefined) throw new Error('it is stored');
-    // As a killed runner leaves it: one result is missing, and the state says that it runs.
+    // The state that a killed runner leaves: one result is missing, and the experiment counts as running.
     await store.experiments.delete(whole);
     await store.experiments.begin({ ...whole, state: 'running', endedAt: undefined });
     await store.experiments.add(whole, kept);

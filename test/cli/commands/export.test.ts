@@ -98,7 +98,7 @@ test('export: what a dry run shows as JSON is what is sent afterwards', async ()
   expect(backend.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from('pk-1:sk-very-secret').toString('base64')}`);
 });
 
-test('export: what a backend does not take is told with the reason, and is exit 1', async () => {
+test('export: a score that a backend refuses is listed with the reason, and is exit 1', async () => {
   backend.next = { status: 401 };
   const { code, out, err } = await tracejury('export', recorded(), '-c', config([langfuse(backend.url)]));
   expect([code, out, err]).toEqual([
@@ -152,7 +152,7 @@ test('export: what goes over OTLP and to webhooks is shown as JSON', async () =>
   expect(backend.requests).toEqual([]);
 });
 
-test('export: a stored run is scored again, with its revision, and what judges said of it is as it was', async () => {
+test('export: a stored run is scored again, with its revision, and verdicts of judges stay unchanged', async () => {
   const database = join(folder, 'stored.db');
   const store = await sqliteStore(database, { inThread: false });
   const body = zstdCompressSync(bundle([{ signal: 'traces', encoding: 'protobuf', bytes: Buffer.from(writeTraces(spans, 'protobuf')) }]));
@@ -284,7 +284,7 @@ for (const [name, words, message] of faulty) {
   });
 }
 
-test('config check --try: each backend is asked once, and its answer is told in words', async () => {
+test('config check --try: each backend is asked once, and its answer is put in words', async () => {
   const [right, wrong, other] = [backend, await refusing(401), await refusing(404)];
   const down = await refusing(200);
   await down.close();
@@ -302,14 +302,14 @@ test('config check --try: each backend is asked once, and its answer is told in 
     `right: ${right.url} accepts the credentials`,
     `wrong: ${wrong.url} answers status 401: public_key or api_key is refused. Look at the keys, and whether they are of this address.`,
     `other: ${other.url} answers status 404. Look at the endpoint: there is no such interface at it.`,
-    `down: ${down.url} does not answer: ECONNREFUSED. Nobody listens at the address: is the backend up, and its port right?`,
+    `down: ${down.url} does not answer: ECONNREFUSED. Nothing listens at the address: is the backend up, and its port right?`,
     'metrics: nothing to try',
   ]);
   expect(right.requests).toHaveLength(1);
   expect(out).not.toContain('secret');
 });
 
-test('config check --try: exit 0 when all take them; metrics that are pushed are tried with an empty push, and keys may stand in the environment', async () => {
+test('config check --try: exit 0 when all take them; metrics that are pushed are tried with an empty push, and keys may be in the environment', async () => {
   const named = config([`{ to: datadog, endpoint: "${backend.url}" }`, `{ to: metrics, endpoint: "${backend.url}" }`]);
   expect(await tracejury('config', 'check', named, '--try')).toMatchObject({ code: 0 });
   expect(backend.requests.map(({ method, path, headers }) => [method, path, headers['dd-api-key']])).toEqual([
@@ -367,7 +367,7 @@ test('config check --try: each judge is asked one question, and one that does no
   }
 });
 
-test('config check: without --try nobody is asked, and --try goes with check alone', async () => {
+test('config check: without --try no backend is asked, and --try goes only with check', async () => {
   const named = config([langfuse(backend.url)]);
   expect(await tracejury('config', 'check', named)).toMatchObject({ code: 0, out: `${named}: no faults` });
   expect(backend.requests).toEqual([]);

@@ -30,7 +30,7 @@ async function init(
   return { code, out: out.join('\n'), err: err.join('\n'), file };
 }
 
-/** Variables that the command says must be set. */
+/** Variables that must be set according to the command. */
 function named(out: string): readonly string[] {
   return /^Set (.*) in the environment/m.exec(out)?.[1]?.split(', ') ?? [];
 }
@@ -106,6 +106,6 @@ const refused: readonly (readonly [words: readonly string[], says: string])[] = 
   [['--model', 'm'], '--model goes with --judge'],
   [['--output', join(folder, 'no', 'such', 'folder.yaml')], 'cannot be written (ENOENT)'],
 ];
-test.each(refused)('init %j: exits with 2 and says what would be right', async (words, says) => {
+test.each(refused)('init %j: exits with 2 and names the right form', async (words, says) => {
   expect(await init(words)).toMatchObject({ code: 2, err: expect.stringContaining(says) as string });
 });

@@ -47,7 +47,7 @@ async function answer(words: readonly string[]): Promise<Ended> {
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** What was reconstructed, without the evaluators, which grow in number. The files are renewed on purpose only: `vitest run -u`. */
+/** The reconstruction, without the evaluators, which grow in number. The files are renewed on purpose only: `vitest run -u`. */
 const goldens = [
   { name: 'tool-attributes', recording: 'handmade-card/handoff' },
   { name: 'openinference', recording: 'openinference-langchain/toolerror' },
@@ -57,7 +57,7 @@ const goldens = [
 ] as const;
 
 for (const { name, recording } of goldens) {
-  test(`inspect: tells a recording of ${recording} as ${name}.txt has it`, async () => {
+  test(`inspect: shows a recording of ${recording} as in ${name}.txt`, async () => {
     const { code, out, err } = inspect([`${recordings}/${recording}`]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     for (const { id } of evaluators) expect(out).toMatch(new RegExp(`^ .*\\b${id}\\b`, 'm'));
@@ -71,7 +71,7 @@ interface Line {
   readonly recording: string;
   readonly evaluator: string;
   readonly says: string;
-  /** What stands under the evaluator's name in "To score more". */
+  /** The text under the evaluator's name in "To score more". */
   readonly hint?: string;
 }
 
@@ -123,7 +123,7 @@ test('inspect: evaluators that are off and only wait to be configured are named 
   expect(unconfigured).toContain('latency');
 });
 
-test('inspect: of several runs it tells by agent and dialect which share each evaluator could score, and what to switch on', async () => {
+test('inspect: for several runs it shows by agent and dialect the share that each evaluator could score, and what to switch on', async () => {
   const files = ['google-adk/trip', 'google-adk/trip-content-latest', 'handmade-card/trip'].map((one) => join(root, recordings, one));
   const { out } = await answer(files);
   const [, shares = ''] = /^Runs that each evaluator could score([^]*?)\nRun of/m.exec(out) ?? [];
@@ -178,7 +178,7 @@ const configuredTools: readonly { readonly name: string; readonly recording?: st
   },
   { name: 'without one of the called tools', tools: search(''), says: 'on skipped: no_tool_definitions 1 of 2' },
   {
-    name: 'that stand on the spans already, otherwise',
+    name: 'that are on the spans already, otherwise',
     recording: 'openinference-langchain/toolerror',
     tools: '{ name: search_flights, input_schema: { not: {} } }, { name: book_hotel, input_schema: { not: {} } }',
     says: 'on pass 1',
@@ -245,7 +245,7 @@ test('inspect: --format json is one object with the runs, sub-agents naming thei
   expect(verdicts).toEqual(expect.arrayContaining(['tool_call_validity skipped', 'tool_error scored', 'tool_efficiency scored']));
 });
 
-test('inspect: what was typed wrong is told with the usage, and the exit code is 2', async () => {
+test('inspect: a mistyped word is reported with the usage, and the exit code is 2', async () => {
   for (const words of [[], ['a', '--format', 'xml'], ['no/such/file']]) {
     const { code, out, err } = await answer(words);
     expect({ code, out }).toEqual({ code: 2, out: '' });

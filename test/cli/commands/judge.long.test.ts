@@ -67,7 +67,7 @@ async function judge(...words: readonly string[]): Promise<{ readonly code: numb
   return { code, out: out.join('\n'), err: err.join('\n') };
 }
 
-/** Ten good and ten bad runs, labelled as they are. */
+/** Ten good and ten bad runs, labelled correctly. */
 const set = Array.from({ length: 20 }, (_, at) => ({
   id: `r${at}`,
   input: `run ${at}: it is ${at < 10 ? 'fine' : 'wrong'}`,
@@ -116,7 +116,7 @@ test('judge check: a judge that agrees with the labels, with intervals', async (
   ]);
 });
 
-test('judge check: against another configuration it says which is better, and a worse one is exit 1', async () => {
+test('judge check: against another configuration it names the better one, and a worse one is exit 1', async () => {
   const path = file('compared.jsonl', lines(set));
   const better = await checked(path, '-c', configs.sharp, '--against', configs.blunt);
   expect([better.code, better.evaluators[0]?.comparison]).toMatchObject([
@@ -153,7 +153,7 @@ test('judge check: a jury is checked as one judge, under the name of all its mod
   ]);
 });
 
-test('judge check: labels may stand in a file of their own, by trace, and name the evaluator', async () => {
+test('judge check: labels may be in a separate file, by trace, and name the evaluator', async () => {
   const spans = [1, 2].map((trace) =>
     agentSpan({ id: 1, trace, start: 0, end: 9, agent: 'a', input: `it is ${trace === 1 ? 'fine' : 'wrong'}`, output: 'answer' }),
   );
@@ -171,15 +171,15 @@ test('judge check: labels may stand in a file of their own, by trace, and name t
   expect(evaluators).toMatchObject([{ labelled: 2, agreement: { both_pass: 1, both_fail: 1 } }]);
 });
 
-test('judge check: a judge without usable answers is told of, and is exit 1', async () => {
+test('judge check: a judge without usable answers is reported, and is exit 1', async () => {
   const { code, out, err } = await judge('check', file('broken.jsonl', lines(set.slice(0, 2))), '-c', configs.broken);
   expect([code, err]).toEqual([1, expect.stringContaining('There is nothing to compare')]);
   expect(out).toContain('2 labelled, 2 without a verdict');
 });
 
 const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ['no action', [], /Name an action: check or forecast/],
-  ['another action', ['train'], /neither check nor forecast/],
+  ['no action', [], /Name an action: check, forecast or draft/],
+  ['another action', ['train'], /neither check, forecast nor draft/],
   ['no configuration', ['check', 'x'], /with -c/],
   ['no file', ['check', '-c', 'sharp.yaml'], /Name files/],
   ['no such configuration', ['check', 'set.jsonl', '-c', 'none.yaml'], /none\.yaml/],
@@ -199,12 +199,12 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
     /broken\.jsonl: line 3: it is not JSON, and so is 1 other\. Write one JSON object a line/,
   ],
   [
-    'a file of labels with a line that is no object',
+    'a file of labels with a line that is not an object',
     ['check', 'set.jsonl', '--labels', 'number.jsonl', '-c', 'sharp.yaml'],
     /number\.jsonl: line 2: it is JSON, but not an object\./,
   ],
   [
-    'a file of labels with a line that says nothing',
+    'a file of labels with a line without content',
     ['check', 'set.jsonl', '--labels', 'silent.jsonl', '-c', 'sharp.yaml'],
     /silent\.jsonl: line 2: it is not a label: passed, label, score and labels are missing\./,
   ],
@@ -213,7 +213,7 @@ const faulty: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['check', 'set.jsonl', '--labels', 'sharp.yaml', '-c', 'sharp.yaml'],
     /sharp\.yaml: it has no labels\./,
   ],
-  ['labels of nobody knows which evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /one of done, too/],
+  ['labels of an unknown evaluator', ['check', 'set.jsonl', '-c', 'two.yaml'], /one of done, too/],
   ['an unknown format', ['check', 'set.jsonl', '-c', 'sharp.yaml', '--format', 'xml'], /--format takes/],
   ['files for a forecast', ['forecast', 'set.jsonl', '-c', 'sharp.yaml'], /no files/],
   ['a store that does not exist', ['forecast', '-c', 'elsewhere.yaml'], /There is no store at/],
@@ -316,7 +316,7 @@ test('judge forecast: runs × probability × tokens × price, with what rules ra
   ).toBeCloseTo(0.19, 10);
 });
 
-test('judge forecast: sessions count once, whatever turns they have', async () => {
+test('judge forecast: a session counts once, with any number of turns', async () => {
   const path = join(folder, 'sessions.db');
   const store = await sqliteStore(path);
   const start = BigInt(Date.now() - 86_400_000) * 1_000_000n;
@@ -343,7 +343,7 @@ test('judge forecast: sessions count once, whatever turns they have', async () =
   });
 });
 
-test('judge forecast: votes are multiplied, each by the price of its judge, and what an escalation may add is told', async () => {
+test('judge forecast: votes are multiplied, each by the price of its judge, and the possible cost of an escalation is shown', async () => {
   const path = join(folder, 'voted.db');
   const store = await sqliteStore(path);
   const start = BigInt(Date.now() - 86_400_000) * 1_000_000n;
@@ -375,11 +375,11 @@ test('judge forecast: votes are multiplied, each by the price of its judge, and 
   );
 });
 
-test('judge forecast: tokens are those of stored verdicts where there are some, by how likely such runs would be chosen now; a budget and its book stand beside it', async () => {
+test('judge forecast: tokens are those of stored verdicts where there are some, by how likely such runs would be chosen now; a budget and its book are beside it', async () => {
   const path = join(folder, 'used.db');
   const store = await sqliteStore(path);
   const start = BigInt(Date.now() - 2 * 86_400_000) * 1_000_000n;
-  // Of 20 runs with an error all were judged, at 3,000 tokens each; of the 180 others one in ten, at 1,000; one more found its answer from before.
+  // All 20 runs with an error were judged, at 3,000 tokens each; of the 180 others one in ten, at 1,000; one more found its answer from before.
   const used = (input: number, more: object = {}) =>
     scored(1, { details: { model: 'small', judge_tokens: { input, output: 50 }, ...more } });
   await store.write(
@@ -453,7 +453,7 @@ test('judge forecast: tokens are those of stored verdicts where there are some, 
   expect(out).toMatch(
     /Total: 0\.09 USD a day\nmain: its budget of 0\.02 USD a day is less, so its rates would drop to about 2\d % of themselves\nmain: spent 3\.00 USD a day so far, by its budget's book of the last 2 days with any\n*$/,
   );
-  // Of another model nobody knows what it needs.
+  // The needs of another model are unknown.
   expect((await forecast(config('other', 'large', '{ rate: 0.1 }'))).evaluators).toMatchObject([
     { basis: 'estimated', stored_verdicts: 0 },
   ]);

@@ -122,7 +122,7 @@ describe.each(Object.keys(places) as (keyof typeof places)[])('%s', (place) => {
       want: 'Answer the questions with',
     },
     { name: 'an answer without =', words: ['answer', 'refunds', '--item', '1', '--lease', '1', '--answer', 'good'], want: 'has no =' },
-    { name: 'a run that is no id', words: ['add', 'refunds', '--run', 'xyz'], want: '--run takes a trace id' },
+    { name: 'a run that is not an id', words: ['add', 'refunds', '--run', 'xyz'], want: '--run takes a trace id' },
     { name: 'runs and a filter', words: ['add', 'refunds', '--run', traceId(1), '--where', 'agent=a'], want: 'Name runs with --run' },
     { name: 'another state', words: ['show', 'refunds', '--state', 'new'], want: '--state takes one of open, done, skipped, expired.' },
   ])('queue: $name', async ({ words, want }) => {

@@ -27,7 +27,7 @@ describe('record', () => {
     expect(readFileSync(file, 'utf8')).toContain('order-agent');
   });
 
-  test('a command that sends nothing is no success, and the reader is told what is missing', async () => {
+  test('a command that sends nothing is not a success, and the reader learns what is missing', async () => {
     const { code, err } = await recordedAgent(folder, ['none', '0']);
     expect(code).toBe(1);
     expect(err).toContain('No span arrived');

@@ -67,7 +67,7 @@ describe('record', () => {
     });
   });
 
-  test('a full file refuses further requests, and the recording says so', async () => {
+  test('a full file refuses further requests, and the recording notes it', async () => {
     const server = await recordingServer({ file: join(folder, 'full.jsonl'), port: 0, logger: { warn: () => undefined }, fileBytesMax: 1 });
     const send = async (): Promise<number> =>
       (await fetch(`${server.http}/v1/traces`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: spansJson }))

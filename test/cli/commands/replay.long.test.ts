@@ -102,7 +102,7 @@ test.each([
   expect(of(await reported('-c', config(path, after)), of_)).toMatchObject({ verdicts, result });
 });
 
-test('replay: why a verdict is no longer there is counted', async () => {
+test('replay: reasons of missing verdicts are counted', async () => {
   const path = await stored(`${strict}, final_response_present`, traces(4));
   const report = await reported('-c', config(path, '{ use: tool_error, when: { agent: sales } }'));
   expect(of(report, 'tool_error').no_longer_scored).toEqual({ when: 4 });
@@ -121,7 +121,7 @@ test('replay: a run whose spans are gone, redacted or not whole is counted by it
     { spans: agentRun(7).slice(1), runs: [] },
   ];
   const path = await stored(lenient, gone, async (store) => {
-    // Its spans make another run than the stored one.
+    // Its spans make a run that differs from the stored one.
     await storeTraces(store, configFrom(`evaluators: [ ${lenient} ]`), [{ spans: agentRun(8), piece: false }]);
     await store.writeSpans([{ ...(await pieceOfTrace(store, 7)), traceId: traceId(8), digest: 'other' }]);
     // The retention deletes content and spans before runs.
@@ -152,7 +152,7 @@ test('replay: a run whose spans are gone, redacted or not whole is counted by it
   });
   expect(of(report, 'tool_error')).toMatchObject({ before: { runs: 1 }, after: { runs: 1 } });
   const { out } = await replay('-c', config(path, strict));
-  expect(out).toContain('7 runs left out, of which the rates say nothing:');
+  expect(out).toContain('7 runs left out of the rates:');
   expect(out).toContain(
     `1 redacted: its spans are redacted, and may differ from those that were scored; --redacted scores them (${traceId(2)}/`,
   );
@@ -186,7 +186,7 @@ test.each([
   { words: ['-c', 'x.yaml', '--write', 'spans.json'], says: 'files hold none' },
   { words: ['-c', 'x.yaml', '--write', '--against', 'y.yaml'], says: 'Use one of them' },
   { words: ['-c', 'x.yaml', '--where', 'agnet=a'], says: 'Did you mean agent?' },
-  { words: ['-c', 'x.yaml', '--since', 'never'], says: '--since: "never" is no time.' },
+  { words: ['-c', 'x.yaml', '--since', 'never'], says: '--since: "never" is not a time.' },
   { words: ['-c', 'x.yaml', '--limit', '1.5'], says: '--limit takes a whole number.' },
   { words: ['-c', 'x.yaml', '--format', 'junit'], says: '--format takes one of text, json, markdown.' },
 ])('replay: $words is refused', async ({ words, says }) => {
@@ -194,7 +194,7 @@ test.each([
   expect([code, err]).toEqual([2, expect.stringContaining(says)]);
 });
 
-test('replay: a configuration without a store, and a store that is not there, are told', async () => {
+test('replay: a configuration without a store, and a missing store, are reported', async () => {
   expect(await replay('-c', file('store: { url: "memory:" }'))).toMatchObject({
     code: 2,
     err: expect.stringContaining('which only its own process can read'),
@@ -240,7 +240,7 @@ test('replay: files of spans are scored under one configuration beside another',
   expect((await replay(spans, '-c', next, '--where', 'verdict=fail')).err).toContain('Name a configuration with --against.');
 });
 
-test('replay: --against scores the side before anew, whatever is stored', async () => {
+test('replay: --against scores the side before anew, with any stored verdict', async () => {
   const path = await stored(strict, traces(12));
   const report = await reported('-c', config(path, strict), '--against', config(path, lenient));
   expect(of(report, 'tool_error')).toMatchObject({ before: { point: 1 }, verdicts: { to_fail: 4, same: 8 } });

@@ -52,7 +52,7 @@ async function runs(
   return { code, out, err: err.join('\n') };
 }
 
-test('runs: shows the newest first, what failed with its sentence, and a run of which nothing was scored as such', async () => {
+test('runs: shows the newest first, failed evaluators with their sentence, and marks a run without scores', async () => {
   const { code, out } = await runs();
   expect(code).toBe(0);
   expect(out.map((line) => line.slice(21))).toEqual([

@@ -1,4 +1,4 @@
-/** `tracejury serve` as a process: what it says at its start, and what a hang-up does to it. */
+/** `tracejury serve` as a process: its output at the start, and the effect of a hang-up. */
 import { afterEach, expect, test } from 'vitest';
 import { serviceFolder, type ServiceFolder } from '../../service/process.ts';
 import { eventually, sample } from '../../service/running.ts';
@@ -6,7 +6,7 @@ import { eventually, sample } from '../../service/running.ts';
 let folder: ServiceFolder;
 afterEach(() => folder.remove());
 
-test('serve: says where it listens, where data lies and what scores, and SIGHUP reads the configuration again', async () => {
+test('serve: prints where it listens, where it keeps data and what scores, and SIGHUP reads the configuration again', async () => {
   folder = serviceFolder();
   folder.configure('evaluators: [ tool_error, loop_detection ]');
   const service = await folder.start();

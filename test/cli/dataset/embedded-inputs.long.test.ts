@@ -80,7 +80,7 @@ test('dataset add: the inputs of the dataset count, and the threshold decides', 
   expect(strict.out).toBe('d@2: 1 added');
 });
 
-test('dataset add: named runs are compared as well, and a run is no duplicate of itself', async () => {
+test('dataset add: named runs are compared as well, and a run never duplicates itself', async () => {
   await stored('Please refund it.', 'I want my money back.');
   const runs = [1, 2].flatMap((nth) => ['--run', traceId(nth)]);
   const first = await add([meaning], ...runs, '--distinct', '--embeddings', 'vectors');
@@ -90,11 +90,11 @@ test('dataset add: named runs are compared as well, and a run is no duplicate of
   expect([again.code, again.err]).toEqual([0, expect.not.stringContaining('left out 1: the input is near')]);
 });
 
-test('dataset add: long and blank inputs are compared by text alone, which is said', async () => {
+test('dataset add: long and blank inputs are compared only by text, which is said', async () => {
   await stored('x'.repeat(20_000), 'Please refund it.');
   const { out, err } = await add([meaning], ...matching);
   expect(out).toBe('d@1: 2 added');
-  expect(err).toContain('1 input was compared by text alone: blank, or longer than 16000 characters');
+  expect(err).toContain('1 input was compared only by text: blank, or longer than 16000 characters');
 });
 
 test('dataset add: a request has at most sixteen texts, and each text goes once', async () => {
@@ -115,18 +115,18 @@ const faults: readonly { readonly name: string; readonly play: Play; readonly sa
   { name: 'gives vectors of different lengths', play: embeds((text) => [...text].map(() => 1)), says: 'judge_answer_invalid' },
 ];
 
-test.each(faults)('dataset add: a judge that $name adds nothing, and the command says so', async ({ play, says: word }) => {
+test.each(faults)('dataset add: a judge that $name adds nothing, and the command reports it', async ({ play, says: word }) => {
   await stored('Please refund it.', 'Change my address.');
   const { code, out, err } = await add([play], ...matching);
   expect([code, out]).toEqual([1, '']);
   expect(err).toContain(word);
-  expect(err).toContain('so nothing was added. Without --embeddings the texts alone are compared.');
+  expect(err).toContain('so nothing was added. Without --embeddings only the texts are compared.');
 });
 
 const wrong: readonly (readonly [string, readonly string[], string])[] = [
   ['an unknown judge', ['--where', 'agent=support', '--distinct', '--embeddings', 'vector'], 'Did you mean vectors?'],
   ['no --distinct', ['--where', 'agent=support', '--embeddings', 'vectors'], '--embeddings goes with --distinct'],
-  ['a similarity alone', ['--where', 'agent=support', '--distinct', '--similarity', '0.9'], '--similarity goes with --embeddings'],
+  ['only a similarity', ['--where', 'agent=support', '--distinct', '--similarity', '0.9'], '--similarity goes with --embeddings'],
   ['a similarity of 0', [...matching, '--similarity', '0'], 'above 0'],
 ];
 

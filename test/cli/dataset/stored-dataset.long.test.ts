@@ -101,7 +101,7 @@ test('dataset add: a failed later turn becomes a draft with the conversation, th
   expect(added).toEqual({
     code: 0,
     out: 'failures@1: 1 added',
-    err: 'Their expectations repeat what the runs did: they are drafts until somebody has looked at them.',
+    err: 'Their expectations repeat what the runs did: they are drafts until someone has reviewed them.',
   });
   const [one] = await examples('failures');
   expect(one).toEqual({
@@ -140,11 +140,25 @@ test('dataset add: a failed later turn becomes a draft with the conversation, th
 });
 
 test.each([
-  { name: 'calls that the spans do not carry are no expectation', nth: 4, want: { output: 'answer 4' } },
-  { name: 'a truncated answer is no expectation', nth: 5, want: { tool_calls: [{ name: 'lookup_order', arguments: { order: 'A-1' } }] } },
+  { name: 'calls that the spans do not carry do not become an expectation', nth: 4, want: { output: 'answer 4' } },
+  {
+    name: 'a truncated answer does not become an expectation',
+    nth: 5,
+    want: { tool_calls: [{ name: 'lookup_order', arguments: { order: 'A-1' } }] },
+  },
 ])('dataset add: $name', async ({ nth, want }) => {
   await dataset('add', 'd', '--run', `${traceId(nth)}/${spanId(0xa1)}`);
   expect((await examples('d')).map(({ expect: expected }) => expected)).toEqual([want]);
+});
+
+test('dataset add: runs of an issue become examples, and a filter narrows them', async () => {
+  const { out } = await command(['issues', '--format', 'json', '-c', config]);
+  const issue = (JSON.parse(out) as { readonly id: string }).id;
+  expect(await dataset('add', 'd', '--issue', issue)).toMatchObject({ code: 0, out: 'd@1: 1 added' });
+  expect((await examples('d')).map((one) => one['id'])).toEqual([id(2)]);
+  expect(await dataset('add', 'e', '--issue', issue, '--where', 'agent=other')).toMatchObject({ code: 1, err: 'No stored run matches.' });
+  expect(await dataset('add', 'e', '--issue', issue, '--where', `issue=${issue}`)).toMatchObject({ code: 2 });
+  expect(await dataset('add', 'e', '--issue', 'x')).toMatchObject({ code: 2, err: expect.stringContaining('is not the id of an issue') });
 });
 
 test('dataset add: sessions whose id is redacted are not taken for one', async () => {
@@ -206,7 +220,7 @@ test.each([
   { name: 'an unknown form', words: ['export', 'known', '--format', 'xls'], code: 2, says: /--format takes one of jsonl, json, yaml, csv/ },
   { name: 'an empty part', words: ['export', 'known', '--split', 'none'], code: 1, says: /has no such example/ },
   { name: 'file and store', words: ['import', 'x', '--to', 'd', '--output', 'y'], code: 2, says: /give one of them/ },
-])('dataset: $name is told', async ({ words, code, says }) => {
+])('dataset: $name is reported', async ({ words, code, says }) => {
   await dataset('add', 'known', '--run', traceId(1));
   const end = await dataset(...words);
   expect(end.err).toMatch(says);
@@ -260,7 +274,7 @@ test('dataset review: named drafts, or all of them, are reviewed in the next ver
   expect(await dataset('review', 'd')).toMatchObject({ code: 2, err: expect.stringContaining('mark all drafts with --all') });
 });
 
-test('eval: --dataset reads a stored dataset, a version of it, or a file, and says which', async () => {
+test('eval: --dataset reads a stored dataset, a version of it, or a file, and names it', async () => {
   const runs = join(folder, 'runs.jsonl');
   writeFileSync(
     runs,

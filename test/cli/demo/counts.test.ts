@@ -6,7 +6,7 @@ import { wholePage } from '../../telemetry/whole-page.ts';
 /** Names that a page must escape, or that look like its own grammar. */
 const agents = ['travel-agent', 'a "quoted" one', 'two\nlines', 'back\\slash', '', '} 7', 'zażółć'] as const;
 
-test('counts: what a registry has counted is read back from its page, whatever the agents are called', () => {
+test('counts: the counts of a registry are read back from its page, under any names of agents', () => {
   const registry = metricRegistry();
   agents.forEach((agent, at) => {
     registry.add('tracejury.runs', 1, { 'gen_ai.agent.name': agent });

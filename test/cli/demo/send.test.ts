@@ -1,7 +1,8 @@
 /** Sending, against a server that plays a service under load. */
 import { createServer, type Server } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { sendSpans, type Sent } from '../../../src/cli/demo/summary.ts';
+import { sendSpans } from '../../../src/cli/demo/summary.ts';
+import type { Posted } from '../../../src/cli/post-otlp.ts';
 import { readTraces } from '../../../src/otlp/read/read.ts';
 import { freePort } from '../../builders/free-port.ts';
 import { span } from '../../builders/spans.ts';
@@ -12,7 +13,7 @@ interface Answer {
 }
 
 interface Replayed {
-  readonly sent: Sent;
+  readonly sent: Posted;
   readonly taken: readonly number[];
   readonly pauses: readonly number[];
 }
@@ -71,7 +72,7 @@ test('send: a service that is busy is asked again after the pause that it names,
   expect(pauses).toEqual([2_000, 10_000, 2_000, 4_000]);
 });
 
-test('send: a service that stays busy is left alone in the end', async () => {
+test('send: a service that stays busy is given up in the end', async () => {
   const { sent, pauses } = await play(
     Array.from({ length: 20 }, () => ({ status: 503 })),
     1,
@@ -86,11 +87,11 @@ test('send: what is refused is not sent again', async () => {
   expect(pauses).toEqual([]);
 });
 
-test('send: nothing that listens is told from everything else', async () => {
+test('send: a missing listener is distinguished from everything else', async () => {
   const sent = await sendSpans([span({ id: 1 })], {
     url: `http://127.0.0.1:${await freePort()}/v1/traces`,
     headers: {},
     sleep: async () => undefined,
   });
-  expect(sent).toEqual({ kind: 'not_listening' });
+  expect(sent).toMatchObject({ kind: 'unanswered', isListening: false });
 });

@@ -78,7 +78,7 @@ test('dataset: the example of docs/guides/ci.md is one', () => {
   ]);
 });
 
-test('dataset: an example may have a jury of its own', () => {
+test('dataset: an example may have a separate jury', () => {
   const [example] = read(
     '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3}, {"use": "answer_relevance", "judges": ["main"]}]}]',
   );
@@ -91,56 +91,60 @@ test('dataset: long whole numbers stay exact in JSON and YAML, an id left out is
   }
 });
 
-const faults: readonly { readonly name: string; readonly content: string; readonly says: string }[] = [
-  { name: 'a text', content: '"hello"', says: 'neither a list of examples' },
-  { name: 'an unknown key', content: '[{"inputs": "x"}]', says: 'examples[0].inputs is not known' },
-  { name: 'a faulty expectation', content: '[{"expect": {"tool_calls": [{}]}}]', says: 'examples[0].expect.tool_calls[0].name is missing' },
+const faults: readonly { readonly name: string; readonly content: string; readonly message: string }[] = [
+  { name: 'a text', content: '"hello"', message: 'neither a list of examples' },
+  { name: 'an unknown key', content: '[{"inputs": "x"}]', message: 'examples[0].inputs is not known' },
+  {
+    name: 'a faulty expectation',
+    content: '[{"expect": {"tool_calls": [{}]}}]',
+    message: 'examples[0].expect.tool_calls[0].name is missing',
+  },
   {
     name: 'an unknown evaluator',
     content: '[{}, {"evaluators": ["tool_eror"]}]',
-    says: 'examples[1].evaluators[0].use names no evaluator',
+    message: 'examples[1].evaluators[0].use names no evaluator',
   },
   {
     name: 'a faulty option',
     content: '[{"evaluators": [{"use": "tool_trajectory", "options": {"mode": "x"}}]}]',
-    says: 'examples[0].evaluators[0].options.mode must be one of',
+    message: 'examples[0].evaluators[0].options.mode must be one of',
   },
   {
     name: 'a judge evaluator without a judge',
     content: '[{"evaluators": ["task_completion"]}]',
-    says: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main',
+    message: 'examples[0].evaluators[0].judge must name a judge of the configuration; there are main',
   },
   {
     name: 'a jury with a judge that does not exist',
     content: '[{"evaluators": [{"use": "task_completion", "judges": ["main", "dear"]}]}]',
-    says: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main',
+    message: 'examples[0].evaluators[0].judges[1] must name a judge of the configuration; there are main',
   },
   {
-    name: 'a jury that is no list',
+    name: 'a jury that is not a list',
     content: '[{"evaluators": [{"use": "task_completion", "judges": "main"}]}]',
-    says: 'examples[0].evaluators[0].judges must be array',
+    message: 'examples[0].evaluators[0].judges must be array',
   },
   {
-    name: 'an escalation to whoever has voted',
+    name: 'an escalation to a judge that has voted',
     content: '[{"evaluators": [{"use": "task_completion", "judge": "main", "votes": 3, "escalate": {"to": "main"}}]}]',
-    says: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a better judge without a vote',
+    message: 'examples[0].evaluators[0].escalate.to "main" has a vote already. Name a better judge without a vote',
   },
-  { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', says: 'two examples have the id "a"' },
-  { name: 'broken YAML', content: 'a: [', says: 'it is not YAML' },
+  { name: 'one id twice', content: '[{"id": "a"}, {"id": "a"}]', message: 'two examples have the id "a"' },
+  { name: 'broken YAML', content: 'a: [', message: 'it is not YAML' },
   {
     name: 'aliases of aliases',
     content: `a: &a [x, x]\n${'bcdefghij'
       .split('')
       .map((name, at) => `${name}: &${name} [${'abcdefghi'[at]}, ${'abcdefghi'[at]}]`.replaceAll(/\[(\w), (\w)\]/g, '[*$1, *$2]'))
       .join('\n')}\n`,
-    says: 'too many aliases',
+    message: 'too many aliases',
   },
 ];
 
-for (const { name, content, says } of faults) {
+for (const { name, content, message } of faults) {
   test(`dataset: ${name} is refused with its place`, () => {
     expect(() => read(content)).toThrow(JuryError);
-    expect(() => read(content)).toThrow(says);
+    expect(() => read(content)).toThrow(message);
   });
 }
 
@@ -182,7 +186,7 @@ test('matching: a run that names an example of another dataset belongs to none',
   expect(belongs(given([{ id: 'z', input: 'same' }]), [{ id: 'a', input: 'same' }])).toEqual({ pairs: [undefined], missing: ['a'] });
 });
 
-test('matching: spans name their example on the run, anywhere in its trace, or on the resource; their order says nothing', () => {
+test('matching: spans name their example on the run, anywhere in its trace, or on the resource; their order has no effect', () => {
   const agent = { 'agent.name': 'a', 'input.value': 'hello' };
   const spans = [
     span({ id: 1, trace: 1, attributes: { ...agent, 'tracejury.example.id': 'own' } }),

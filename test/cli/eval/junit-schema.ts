@@ -1,4 +1,4 @@
-/** The usual JUnit schema (Jenkins, GitLab, GitHub reporters), as far as it can be told without an XML package: elements, attributes, order, counts. */
+/** The usual JUnit schema (Jenkins, GitLab, GitHub reporters), as far as it can be checked without an XML package: elements, attributes, order, counts. */
 
 export interface XmlElement {
   readonly name: string;
@@ -27,7 +27,7 @@ const allowed: {
   skipped: { parents: ['testcase'], required: [], optional: ['message'] },
 };
 
-/** What is wrong with a document; empty: nothing. */
+/** The faults of a document; empty without any. */
 export function junitFaults(xml: string): readonly string[] {
   const faults: string[] = [];
   if (!xml.startsWith('<?xml version="1.0" encoding="UTF-8"?>\n')) faults.push('has no declaration');
@@ -101,7 +101,7 @@ function unescaped(text: string): string {
   return text.replaceAll(/&(\w+|#\d+)?(;)?/g, (whole, name: string, end: string | undefined) => {
     const known: { readonly [name: string]: string } = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
     const sign = name?.startsWith('#') === true ? String.fromCodePoint(Number(name.slice(1))) : known[name];
-    if (end === undefined || sign === undefined) throw new Error(`${whole} is no reference`);
+    if (end === undefined || sign === undefined) throw new Error(`${whole} is not a reference`);
     return sign;
   });
 }

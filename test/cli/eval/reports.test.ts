@@ -5,7 +5,7 @@ import type { EvalOutcome, EvalResult, MatchedItem } from '../../../src/cli/eval
 import { junitXml } from '../../../src/cli/eval/junit.ts';
 import { htmlReport } from '../../../src/cli/eval/html.ts';
 import { markdownText } from '../../../src/cli/eval/markdown.ts';
-import { percent } from '../../../src/analytics/reports/report-text.ts';
+import { percent } from '../../../src/report/text.ts';
 import { progressBar } from '../../../src/cli/terminal.ts';
 import { reportJson } from '../../../src/cli/eval/report-json.ts';
 import type { Verdict } from '../../../src/model/verdict.ts';
@@ -69,7 +69,7 @@ test('report: five kinds of verdict are counted apart', () => {
   ]);
 });
 
-test('report: an example without a run fails it whatever the gates say', () => {
+test('report: an example without a run fails it under any gates', () => {
   const held = gates.slice(0, 1);
   expect([
     hasPassed(outcome, held),
@@ -222,7 +222,7 @@ test('progress: a bar on a terminal, nothing elsewhere', () => {
   expect(written).toEqual([`\r${'█'.repeat(15)}${'░'.repeat(15)} 1/2`, `\r${'█'.repeat(30)} 2/2`, '\r\u001b[K']);
 });
 
-test('report: each list in a terminal shows fifty, and says how many more there are', () => {
+test('report: each list in a terminal shows fifty, and the number of the others', () => {
   const listing = (length: number): string => {
     const many = Array.from({ length }, () => outcome.results[1]).flatMap((one) => one ?? []);
     const missing = many.map((_, at) => `lost ${at + 1}`);

@@ -150,7 +150,7 @@ describe('an expectation switches on what checks it', () => {
     );
     expect([code, on.map(({ name, expectations }) => [name, expectations])]).toEqual([0, [['exact_match', ['output']]]]);
     expect(warnings).toEqual([
-      'No evaluator compares the expected arguments of tool calls of 1 run: the configured ones compare the calls alone.',
+      'No evaluator compares the expected arguments of tool calls of 1 run: the configured ones only compare the calls.',
     ]);
   });
 
@@ -166,7 +166,7 @@ describe('an expectation switches on what checks it', () => {
     expect([code, on.map(({ name }) => name)]).toEqual([1, ['tool_trajectory']]);
   });
 
-  test('an example with evaluators of its own, and a name that is taken', async () => {
+  test('an example with separate evaluators, and a name that is taken', async () => {
     const { switched_on: on, code } = await report(
       file(run),
       '--dataset',
@@ -200,7 +200,7 @@ describe('an expectation switches on what checks it', () => {
     expect([code, warnings]).toEqual([0, ['expect.output of 1 run is measured and decides nothing: its evaluators have no threshold.']]);
   });
 
-  test('what the configuration warns of stands in the report, and not on standard error', async () => {
+  test('warnings of the configuration are in the report, and not on standard error', async () => {
     const judge = await chatServer(says(JSON.stringify({ tasks: [{ number: 1, explanation: 'So.', completed: true }] })));
     const config = file(
       `evaluators: [ { use: task_completion, judge: main, expect: { tasks: [ x ] } } ]\njudges: { main: { base_url: "${judge.baseUrl}", model: m } }\n`,
@@ -296,11 +296,11 @@ describe('what only a judge could check', () => {
 });
 
 describe('an expectation that cannot be read is refused', () => {
-  const faulty: readonly { readonly name: string; readonly words: () => readonly string[]; readonly says: readonly string[] }[] = [
+  const faulty: readonly { readonly name: string; readonly words: () => readonly string[]; readonly message: readonly string[] }[] = [
     {
       name: 'YAML',
       words: () => [file(run), '--dataset', join(folder, 'faulty.yaml')],
-      says: [
+      message: [
         `${join(folder, 'faulty.yaml')}:3:5 examples[0].expect.tool_cals: is not known\n  3 |     tool_cals: []\n    = Did you mean tool_calls?`,
         ':4:20 examples[0].expect.tool_calls[0].nam: is not known',
         '= Did you mean name?',
@@ -311,42 +311,42 @@ describe('an expectation that cannot be read is refused', () => {
     {
       name: 'JSON',
       words: () => [file(run), '--dataset', join(folder, 'faulty.json')],
-      says: ['faulty.json:3:15 examples[1].expect.outptu: is not known', '= Did you mean output?'],
+      message: ['faulty.json:3:15 examples[1].expect.outptu: is not known', '= Did you mean output?'],
     },
     {
       name: 'JSON lines',
       words: () => [file(run), '--dataset', join(folder, 'faulty.jsonl')],
-      says: ['faulty.jsonl:3:13 examples[1].expect.outptu: is not known', 'faulty.jsonl:3:36 examples[1].tasks: must be array'],
+      message: ['faulty.jsonl:3:13 examples[1].expect.outptu: is not known', 'faulty.jsonl:3:36 examples[1].tasks: must be array'],
     },
     {
       name: 'JSON lines with broken lines',
       words: () => [file(run), '--dataset', join(folder, 'broken.jsonl')],
-      says: ['broken.jsonl:2:', 'broken.jsonl:3:', 'is not JSON', '2 faults'],
+      message: ['broken.jsonl:2:', 'broken.jsonl:3:', 'is not JSON', '2 faults'],
     },
     {
       name: 'broken YAML',
       words: () => [file(run), '--dataset', join(folder, 'broken.yaml')],
-      says: ['broken.yaml:3:1 the indentation does not fit', 'close every [ and {'],
+      message: ['broken.yaml:3:1 the indentation does not fit', 'close every [ and {'],
     },
     {
       name: 'a key of the example that belongs under expect',
       words: () => [file(run), '--dataset', file('[{"toolCalls": []}]')],
-      says: [':1:3 examples[0].toolCalls: is not known', '= Did you mean tool_calls under expect?'],
+      message: [':1:3 examples[0].toolCalls: is not known', '= Did you mean tool_calls under expect?'],
     },
     {
       name: 'a misspelt evaluator',
       words: () => [file(run), '--dataset', file('[{"evaluators": ["tool_eror"]}]')],
-      says: ['"tool_eror" names no evaluator', '= Did you mean tool_error?'],
+      message: ['"tool_eror" names no evaluator', '= Did you mean tool_error?'],
     },
     {
       name: 'two examples of one id',
       words: () => [file(run), '--dataset', file('- id: a\n- id: a\n', 'yaml')],
-      says: [':2:7 examples[1].id: "a" is the id of examples[0] already'],
+      message: [':2:7 examples[1].id: "a" is the id of examples[0] already'],
     },
     {
       name: 'a run in JSON lines',
       words: () => [join(folder, 'runs.jsonl')],
-      says: ['runs.jsonl:2:27 expect.outputs: is not known', '= Did you mean output?'],
+      message: ['runs.jsonl:2:27 expect.outputs: is not known', '= Did you mean output?'],
     },
     {
       name: 'a span',
@@ -355,7 +355,7 @@ describe('an expectation that cannot be read is refused', () => {
           writeTraces([span({ id: 1, attributes: { 'agent.name': 'a', 'tracejury.expected': '{"tool_cals":[]}' } })], 'json').toString(),
         ),
       ],
-      says: ['tracejury.expected.tool_cals: is not known', '= Did you mean tool_calls?'],
+      message: ['tracejury.expected.tool_cals: is not known', '= Did you mean tool_calls?'],
     },
   ];
   writeFileSync(join(folder, 'faulty.yaml'), '- id: a\n  expect:\n    tool_cals: []\n    tool_calls: [{ nam: x, name: y }]\n  tols: []\n');
@@ -364,38 +364,38 @@ describe('an expectation that cannot be read is refused', () => {
   writeFileSync(join(folder, 'broken.jsonl'), '{"id": "a"}\n{"id": "b",, }\n{"id": "c"\n');
   writeFileSync(join(folder, 'broken.yaml'), '- id: a\n- { id: b\n- id: c\n');
   writeFileSync(join(folder, 'runs.jsonl'), `${JSON.stringify(run)}\n{"input": "x", "expect": {"outputs": 1}}\n`);
-  for (const { name, words, says: told } of faulty) {
+  for (const { name, words, message: messages } of faulty) {
     test(name, async () => {
       const { code, out, err } = await tracejury('eval', ...words());
       expect([code, out]).toEqual([2, '']);
-      for (const one of told) expect(err).toContain(one);
+      for (const one of messages) expect(err).toContain(one);
     });
   }
 });
 
-describe('nothing scored is no pass', () => {
+describe('nothing scored is not a pass', () => {
   const quiet = { id: 'quiet', input: 'hello' };
-  const cases: readonly { readonly name: string; readonly runs: object; readonly config?: string; readonly says: RegExp }[] = [
+  const cases: readonly { readonly name: string; readonly runs: object; readonly config?: string; readonly message: RegExp }[] = [
     {
       name: 'all skipped',
       runs: [quiet, { ...quiet, id: 'b' }],
-      says: /^0 of 2 runs scored: tool_call_validity, tool_error, tool_efficiency: skipped \(no_tool_calls\)\.$/,
+      message: /^0 of 2 runs scored: tool_call_validity, tool_error, tool_efficiency: skipped \(no_tool_calls\)\.$/,
     },
     {
       name: 'no evaluator is for the runs',
       runs: [run],
       config: 'evaluators: [ { use: tool_error, when: { agent: other } } ]',
-      says: /^0 of 1 run scored: no evaluator applies \(`when`\)\.$/,
+      message: /^0 of 1 run scored: no evaluator applies \(`when`\)\.$/,
     },
-    { name: 'no evaluator at all', runs: [run], config: 'evaluators: []', says: /^0 of 1 run scored: no evaluator is configured\.$/ },
+    { name: 'no evaluator at all', runs: [run], config: 'evaluators: []', message: /^0 of 1 run scored: no evaluator is configured\.$/ },
   ];
-  for (const { name, runs, config, says: told } of cases) {
+  for (const { name, runs, config, message } of cases) {
     const words = (): readonly string[] => [file(runs), ...(config === undefined ? [] : ['-c', file(config, 'yaml')])];
     test(name, async () => {
       const given = words();
       const found = await report(...given);
       expect([found.code, found.passed, found.scored_runs]).toEqual([1, false, 0]);
-      expect(found.nothing_scored).toMatch(told);
+      expect(found.nothing_scored).toMatch(message);
       expect(found.err).toContain(`⚠ ${found.nothing_scored}`);
       expect((await tracejury('eval', ...given)).out).toMatch(/⚠ 0 of \d runs? scored: [^\n]*\n(?:⚠ [^\n]*\n)*\nFAILED$/);
       expect((await tracejury('eval', ...given, '--format', 'markdown')).out).toContain('❌ Agent runs: failed');
@@ -433,7 +433,7 @@ describe('nothing scored is no pass', () => {
     ]);
     const noKey = await report(file(run), '-c', judged(refusing.baseUrl, ''), '--timeout', '60');
     expect(noKey.nothing_scored).toContain('needs a key (status 401): set api_key');
-    // Of a jury the judge that cannot be reached is the one to look at.
+    // In a jury the judge that cannot be reached is the one to look at.
     const jury = file(
       `evaluators: [ { use: task_completion, judges: [ main, gone ] } ]\njudges: { main: { base_url: "${refusing.baseUrl}", model: m, api_key: k }, gone: { base_url: "http://127.0.0.1:${port}/v1", model: n, api_key: k } }\n`,
       'yaml',
@@ -444,7 +444,7 @@ describe('nothing scored is no pass', () => {
     await refusing.close();
   });
 
-  test('an evaluator whose judge cannot be asked is no pass beside rules that pass', async () => {
+  test('an evaluator whose judge cannot be asked does not pass beside rules that pass', async () => {
     const refusing = await chatServer(status(401), status(401));
     const words = [
       file(run),
@@ -466,7 +466,7 @@ describe('nothing scored is no pass', () => {
       '⚠ No run has a score of task_completion: its judge cannot be asked. --allow-unscored lets such runs pass.',
     );
     expect((await tracejury('eval', ...words, '--allow-unscored')).code).toBe(0);
-    // A gate says which evaluators count.
+    // A gate names the evaluators that count.
     expect((await tracejury('eval', ...words, '--fail-under', 'tool_error=1')).code).toBe(0);
   });
 
@@ -480,7 +480,7 @@ describe('nothing scored is no pass', () => {
     expect((await tracejury('eval', file([run, quiet]))).out).toMatch(/^1 of 2 runs scored\n/);
   });
 
-  test('an expectation whose evaluator was skipped is no pass, in any format', async () => {
+  test('an expectation whose evaluator was skipped does not pass, in any format', async () => {
     const words = [file({ ...run, final_response: undefined }), '--dataset', file([{ id: 'a', expect: { output: 'Sunny.' } }])];
     const found = await report(...words);
     expect([found.code, found.scored_runs, found.expectations_without_score]).toEqual([

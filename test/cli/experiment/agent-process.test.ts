@@ -31,7 +31,7 @@ const cases: readonly { readonly name: string; readonly script: string; readonly
   { name: 'the last lines of standard error', script: 'echo out; echo err >&2; exit 3', end: { kind: 'exited', code: 3, tail: 'err' } },
   { name: 'else those of standard output', script: 'echo out; exit 3', end: { kind: 'exited', code: 3, tail: 'out' } },
   { name: 'the input on standard input', script: 'cat', given: { input: 'hello' }, end: { tail: 'hello' } },
-  { name: 'an input that nobody reads', script: 'exec <&-', given: { input: 'x'.repeat(1_000_000) }, end: { kind: 'exited', code: 0 } },
+  { name: 'an input that no process reads', script: 'exec <&-', given: { input: 'x'.repeat(1_000_000) }, end: { kind: 'exited', code: 0 } },
   { name: 'a signal', script: 'kill -9 $$', end: { kind: 'killed_by', signal: 'SIGKILL' } },
   { name: 'time', script: 'exec sleep 60', given: { timeoutMs: 200 }, end: { kind: 'timed_out' } },
   { name: 'output without end', script: 'exec yes', end: { kind: 'too_much_output' } },

@@ -1,5 +1,5 @@
 /**
- * An agent as a process of its own, without an SDK. Its input says what it does: `crash`, `silent`, `slow`, `loud`, `child`, `bad`, `outage`, `own trace`,
+ * An agent as a separate process, without an SDK. Its input chooses what it does: `crash`, `silent`, `slow`, `loud`, `child`, `bad`, `outage`, `own trace`,
  * `orphan`, or `wait` for AGENT_WAIT_MS (default 40). It writes a line to the file of AGENT_LOG for each start.
  */
 import { spawn } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** The command line in this process, with a folder of its own for store and files. */
+/** The command line in this process, with a separate folder for store and files. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -131,7 +131,7 @@ const forms = [
   {
     format: 'markdown',
     second: skipping,
-    says: /Counted as not passed: −40\.0 .*From the worst to the best case: −40\.0 to 0\.0 points\.$/,
+    says: /Counted as not passed: −40\.0 .*The worst and the best case are −40\.0 to 0\.0 points\.$/,
   },
   { format: 'junit', second: skipping, says: /<failure type="tool_error" .*runs without a score: 0 of 30 in A, 12 of 30 in B/ },
   { format: 'junit', second: skippingOne, says: /^tool_error: runs without a score: 0 of 30 in A, 1 of 30 in B/ },
@@ -184,7 +184,7 @@ test('experiment compare: JSON has everything, for programs', async () => {
   });
 });
 
-test('experiment compare: what is no experiment is said', async () => {
+test('experiment compare: a name without an experiment is reported', async () => {
   const place = workplace();
   const a = written(place, 'a', passing);
   for (const [words, text] of [

@@ -74,7 +74,7 @@ test(`experiment: killed ${kills} times, every example has one result in the end
   );
 });
 
-test('experiment: interrupted, it kills its agents, says that it is stopped, and goes on', async () => {
+test('experiment: interrupted, it kills its agents, reports that it is stopped, and goes on', async () => {
   const place = workplace();
   place.file('dataset.yaml', '- { id: quick, input: hello }\n- { id: long, input: slow }\n');
   const runner = started(place);

@@ -39,7 +39,7 @@ test('runner: every example once before the second time, without those that have
 
 interface Scripted {
   readonly start: (id: string) => StartedAgent['end'];
-  /** Whether the agent of an example leaves a process behind. */
+  /** True when the agent of an example leaves a process behind. */
   readonly leaves?: (id: string) => boolean;
   readonly score?: (id: string) => Promise<void>;
   /** Default: `examples`. */

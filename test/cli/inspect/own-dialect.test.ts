@@ -1,4 +1,4 @@
-/** An SDK that nobody wrote a collector for: what is proposed for its spans, and what the corrected entry reads of them. */
+/** An SDK without a collector: the entry proposed for its spans, and the reading of the corrected entry. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const folder = mkdtempSync(join(tmpdir(), 'tracejury-dialect-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const scope = 'acme.agents';
-/** The words for kinds say nothing to anybody else, and arguments stand beside the sort of the call. */
+/** No other dialect knows its words for kinds, and arguments are beside the sort of the call. */
 const invented = [
   span({
     id: 1,
@@ -73,7 +73,7 @@ test('eval: scores the runs of an unknown SDK', async () => {
 
 const differing: readonly (readonly [name: string, expected: unknown, lines: readonly string[]])[] = [
   ['another agent', { agent: 'hotel' }, ['runs[0].agent: expected "hotel", read "travel"']],
-  ['one run alone, and a member that is not named', { agent: 'travel' }, []],
+  ['only one run, and a member that is not named', { agent: 'travel' }, []],
   ['another number of runs', [run, run], ['runs: expected 2, read 1']],
   [
     'another argument, result and answer',
@@ -129,7 +129,7 @@ const readable = [
   span({ id: 3, parent: 1, scope, start: 30, end: 40, attributes: { 'acme.span.kind': 'ritual' } }),
 ];
 
-test('inspect --propose-dialect: an entry that loads, reads the spans, and says where it is unsure', async () => {
+test('inspect --propose-dialect: an entry that loads, reads the spans, and marks where it is unsure', async () => {
   const recorded = file('readable.json', writeTraces(readable, 'json'));
   const { code, out } = await inspect([recorded, '--propose-dialect']);
   expect(code).toBe(0);
@@ -163,7 +163,7 @@ test('inspect --propose-dialect: an entry that loads, reads the spans, and says 
   expect(await inspect([recorded, '-c', file('proposed.yaml', out), '--expect', expected])).toMatchObject({ code: 0 });
 });
 
-test('inspect: a run that is read by evidence says how sure it is', async () => {
+test('inspect: a run that is read by evidence shows how sure it is', async () => {
   const recorded = file('by-evidence.json', writeTraces(readable, 'json'));
   const { out } = await inspect([recorded, '--format', 'json']);
   expect((JSON.parse(out) as JsonObject)['runs']).toMatchObject([
@@ -221,13 +221,24 @@ test.each([
   expect(compared).toMatchObject({ code: 0, out: 'The runs are as expected.' });
 });
 
+test('inspect --propose-dialect: a name with the form of a variable is a name in the proposal', async () => {
+  const name = '$${env:SECRET}$';
+  const own = [1, 2].map((id) =>
+    span({ id, scope: name, attributes: { 'acme.span.kind': 'tool', 'acme.tool.name': 'find', 'acme.tool.input': '{}' } }),
+  );
+  const { code, out } = await inspect([file('variable.json', writeTraces(own, 'json')), '--propose-dialect']);
+  expect(code).toBe(0);
+  const { dialects } = loadConfig({ validators, file: 'proposed.yaml', text: out, env: { SECRET: 'x' }, evaluators }).config;
+  expect(JSON.stringify(dialects)).toContain(JSON.stringify(name));
+});
+
 test('inspect --propose-dialect: spans that suggest nothing get their keys, to be filled in', async () => {
   const opaque = [1, 2, 3].map((id) => span({ id, scope, attributes: { zip: `text ${id} of a thing`, zap: id } }));
   const { code, out } = await inspect([file('opaque.json', writeTraces(opaque, 'json')), '--propose-dialect']);
   expect(code).toBe(0);
   expect(out).toContain('scope: acme.agents');
   for (const key of ['zip (3)', 'zap (3)']) expect(out).toContain(key);
-  // As a comment: the configuration refuses an entry that reads nothing.
+  // It is a comment, because the configuration refuses an entry that reads nothing.
   expect(loadConfig({ validators, file: 'proposed.yaml', text: out, env: {}, evaluators }).config.dialects).toEqual([]);
 });
 

@@ -9,7 +9,7 @@ import { byEvidence } from '../../recordings/left-out.ts';
 import { contentsOf, ownRecordings, play } from '../../recordings/read.ts';
 import { validators } from '../../builders/validators.ts';
 
-/** One of each: SDKs with a collector of their own, and one that writes content into flattened keys. */
+/** One of each: SDKs with a built-in collector, and one that writes content into flattened keys. */
 const names = [
   'js-ai-sdk-v5/sequential',
   'js-langfuse-openai/sequential',

@@ -1,4 +1,4 @@
-/** What cannot be read is named: the file, of JSON lines the line, and what is wrong with it. */
+/** Unreadable input is named: the file, the line of JSON lines, and the fault. */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,11 +44,11 @@ const hostile: readonly {
   },
   { name: 'a JSON request that is cut off', input: line.slice(0, -5), want: 'standard input: The body is not JSON.' },
   {
-    name: 'a line that is no JSON',
+    name: 'a line that is not JSON',
     input: `${line}\n${line}\n{"resourceSpans": 7\n`,
     want: 'standard input: line 3: The body is not JSON.',
   },
-  { name: 'a line that is no request', input: `${line}\n\n{"a":1}\n`, want: 'standard input: line 3: it has neither' },
+  { name: 'a line that is not a request', input: `${line}\n\n{"a":1}\n`, want: 'standard input: line 3: it has neither' },
   { name: 'a line with a text where a list belongs', input: `${line}\n{"resourceSpans":"x"}`, want: 'standard input: line 2: ' },
   { name: 'a JSON body nested without end', input: `{"resourceSpans":${'['.repeat(100_000)}`, want: 'nested deeper' },
   { name: 'gzip that is cut off', input: gzipSync(line).subarray(0, 40), want: 'begins like gzip but does not inflate' },

@@ -1,4 +1,4 @@
-/** Runs that are read in pieces are those of all spans at once, wherever the inputs are cut. */
+/** Runs that are read in pieces are those of all spans at once, with any cuts of the inputs. */
 import { appendFileSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

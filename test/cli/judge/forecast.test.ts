@@ -11,7 +11,7 @@ test('judge forecast: a budget of one request a day leaves room for one, and for
   expect(scarcest({ requestsPerDay: 0 }, use(0))).toBeUndefined();
 });
 
-test('judge forecast: of several limits the scarcest is told, and a cost that nobody knows bounds nothing', () => {
+test('judge forecast: the scarcest of several limits is shown, and an unknown cost bounds nothing', () => {
   expect(scarcest({ requestsPerDay: 1, usdPerDay: 1, tokensPerDay: 10 }, use(2, 4, 10))).toEqual({
     key: 'usd_per_day',
     most: 1,

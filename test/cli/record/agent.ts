@@ -1,4 +1,4 @@
-/** An agent as a process of its own, with the exporters of the OpenTelemetry SDK: `agent.ts proto|json|grpc|none EXIT_CODE [URL]`. */
+/** An agent as a separate process, with the exporters of the OpenTelemetry SDK: `agent.ts proto|json|grpc|none EXIT_CODE [URL]`. */
 import { BasicTracerProvider, SimpleSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
 
 const [kind = 'proto', exitCode = '0', url] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** `tracejury record` around the agent of `agent.ts`, as a process of its own. */
+/** `tracejury record` around the agent of `agent.ts`, as a separate process. */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, type CommandEnd } from '../../builders/command.ts';

@@ -1,4 +1,4 @@
-/** `tracejury replay` as a person runs it, over SQLite stores and files of its own. */
+/** `tracejury replay` as a person runs it, over separate SQLite stores and files. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -98,7 +98,7 @@ export function of({ evaluators }: Report, name: string): EvaluatorReport {
   return found;
 }
 
-/** Two tool calls, of which one fails on every third run, and no answer on every fourth. */
+/** Two tool calls. One fails on every third run, and one has no answer on every fourth. */
 export function agentRun(nth: number, more: { readonly agent?: string; readonly session?: string } = {}): readonly Span[] {
   return [
     agentSpan({

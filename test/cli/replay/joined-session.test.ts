@@ -1,4 +1,4 @@
-/** Which runs are the turns of a session, and which of them it keeps. */
+/** The runs that are the turns of a session, and those that it keeps. */
 import { expect, test } from 'vitest';
 import { aroundMember, isTurn, sessionTurns, type SessionMember } from '../../../src/cli/replay/joined-session.ts';
 import { sessionTurnsMax } from '../../../src/model/store/session-store.ts';
@@ -31,12 +31,12 @@ test.each(cases)('joined session: the members around one that is $name', ({ memb
   expect([ids(around.before), ids(around.after)]).toEqual([before, after]);
 });
 
-test('joined session: a run with a parent, or of another run, is no turn', () => {
+test('joined session: a run with a parent, or of another run, does not count as a turn', () => {
   const [key] = [{ tenant: run().tenant, traceId: traceId(1), spanId: spanId(1) }];
   expect([isTurn(run()), isTurn(run({ parent: key })), isTurn(run({ partOf: key }))]).toEqual([true, false, false]);
 });
 
-test('joined session: turns stand in the order of their starts, and the middle ones of a long session are left out', () => {
+test('joined session: turns are in the order of their starts, and the middle ones of a long session are left out', () => {
   const turns = sessionTurns((one) => one);
   const count = sessionTurnsMax + 20;
   const numbers = Array.from({ length: count }, (_, at) => at + 1);

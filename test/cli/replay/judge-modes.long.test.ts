@@ -65,7 +65,7 @@ test('replay: --write gives a new judge a history, and stored verdicts of the sa
   });
 });
 
-test('replay: a judge that samples is asked about the runs of its sample alone', async () => {
+test('replay: a judge that samples is asked only about the runs of its sample', async () => {
   const server = await judging();
   const path = await stored(strict, traces(12));
   // The ids of these traces are below every threshold but that of the rate 1.
@@ -105,7 +105,7 @@ test.each([
     words: ['--judges', 'ask'],
     says: '--judges ask needs --budget USD',
   },
-])('replay: asks nobody when nothing bounds the cost: $says', async ({ price, words, says: told }) => {
+])('replay: asks no judge when nothing bounds the cost: $says', async ({ price, words, says: told }) => {
   const server = await judging();
   const path = await stored(strict, traces(1));
   const named = config(path, `${strict}, ${done}`, judgesOf(server, 'unknown-model', price));

@@ -1,4 +1,4 @@
-/** Every recording, scored as it came and stored, then replayed from its archived spans. */
+/** Every recording, scored unchanged and stored, then replayed from its archived spans. */
 import { expect, test } from 'vitest';
 import { replayJudges } from '../../../src/cli/replay/judge-modes.ts';
 import { changedItem, rescoring } from '../../../src/cli/replay/rescoring.ts';
@@ -53,23 +53,20 @@ async function rescored(store: ReplayableStore, config: Config, isAnew: boolean)
 /** As the store writes it, but for the revision of the run. */
 const bytes = ({ revision: _revision, ...verdict }: ReplayedVerdict): string => JSON.stringify(verdict, Object.keys(verdict).sort());
 
-test.each(ownRecordings())(
-  'replay of $name: verdicts are those that were stored, byte for byte, and a write leaves them alone',
-  async (recording) => {
-    const store = await storeOf(recording);
-    const { all, gone } = await rescored(store, before, true);
-    expect(gone).toEqual([]);
-    for (const { row, scored } of all) {
-      expect([...scored.after.keys()].sort()).toEqual(row.verdicts.map(({ name }) => name));
-      for (const stored of row.verdicts) {
-        const one = scored.after.get(stored.name);
-        expect(one?.kind === 'verdict' ? bytes(one.verdict) : one).toEqual(bytes(stored));
-      }
-      expect(changedItem(scored, row.verdicts)).toBeUndefined();
+test.each(ownRecordings())('replay of $name: verdicts are the stored ones, byte for byte, and a write changes none', async (recording) => {
+  const store = await storeOf(recording);
+  const { all, gone } = await rescored(store, before, true);
+  expect(gone).toEqual([]);
+  for (const { row, scored } of all) {
+    expect([...scored.after.keys()].sort()).toEqual(row.verdicts.map(({ name }) => name));
+    for (const stored of row.verdicts) {
+      const one = scored.after.get(stored.name);
+      expect(one?.kind === 'verdict' ? bytes(one.verdict) : one).toEqual(bytes(stored));
     }
-    await writeLeavesAlone(store);
-  },
-);
+    expect(changedItem(scored, row.verdicts)).toBeUndefined();
+  }
+  await writeLeavesAlone(store);
+});
 
 const isChanging = ({ name }: { readonly name: string }): boolean => name === 'added' || name === 'changing';
 

@@ -14,14 +14,14 @@ function turn(nth: number, members: Partial<Run> = {}): Run {
   return run({ spanId: spanId(nth), startUnixNano: start, endUnixNano: start + 1_000_000n, trace, ...members });
 }
 
-/** What is found for each run, in words. */
+/** The finding about each run, in words. */
 async function found(runs: readonly Run[], reader = givenSessions(runs, settings)): Promise<readonly string[]> {
   const word = async (session: SessionOfRun): Promise<string> =>
     session.kind === 'session' ? `${session.run.session?.turns} turns` : session.kind === 'goes_on' ? 'goes on' : session.reason;
   return await Promise.all(runs.map((one) => reader.withSession(one, word)));
 }
 
-test('session reader: the last turn stands for the session, and runs of sub-agents are no turns', async () => {
+test('session reader: the last turn represents the session, and runs of sub-agents are not turns', async () => {
   const { tenant, traceId } = run();
   const helper = turn(4, { parent: { tenant, traceId, spanId: spanId(3) } });
   const runs = [turn(1), turn(2), turn(3), helper];
@@ -34,7 +34,7 @@ test('session reader: a pause and another tenant begin another session', async (
   expect(await found([turn(1), other, turn(3), turn(100)])).toEqual(['goes on', '1 turns', '2 turns', '1 turns']);
 });
 
-test('session reader: an id that the redaction changes stands for no session', async () => {
+test('session reader: an id that the redaction changes represents no session', async () => {
   const leaving = (one: Run): Run => ({ ...one, trace: { ...one.trace, sessionId: '[mail]' } });
   const runs = [turn(1)];
   expect(await found(runs, givenSessions(runs, { ...settings, leaving }))).toEqual(['session_id_redacted']);

@@ -1,4 +1,4 @@
-/** Evaluators of whole sessions: a replay gives the verdicts of the service that has judged them, and says why it cannot join a session. */
+/** Evaluators of whole sessions: a replay gives the verdicts of the service that has judged them, or the reason why it cannot join a session. */
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { isJsonArray, isJsonObject, type JsonObject } from '../../../src/model/json.ts';
@@ -118,7 +118,7 @@ test('replay of sessions: a new evaluator judges each session once, at its last 
   expect(changed(of(report, 'none'))).toEqual({ unscored: 2 });
   expect(changed(of(report, 'goal'))).toEqual({ no_longer_scored: 2 });
   const written = await reported('-c', configOf(path, plan), '--judges', 'skip', '--anew', '--write');
-  expect(written.notes).toContain('Not written, as they are verdicts on whole sessions: fresh, none.');
+  expect(written.notes).toContain('Not written, because they are verdicts on whole sessions: fresh, none.');
   expect((await allVerdicts(path)).flatMap(({ verdicts }) => verdicts.map(({ name }) => name))).not.toContain('fresh');
 });
 

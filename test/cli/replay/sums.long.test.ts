@@ -54,7 +54,7 @@ const kinds: readonly VersionFigureKind[] = ['run', 'pass', 'score', 'duration',
 /** All sums, brought up to date. */
 async function sums(path: string): Promise<object> {
   return await opened(path, async (store) => {
-    // What is due without a change comes in another round.
+    // Work that is due without a change comes in another round.
     for (let round = 0; round < 2; round++) while (await store.versions.refresh({ now, keepFrom }));
     const rollups = async (kind: 'run' | 'evaluator' | 'tool' | 'model'): Promise<object> =>
       (await store.rollups(kind, { ...whole, byAgent: true, byName: true })).rows;

@@ -118,7 +118,7 @@ test('replay results: a judged rate counts each run by the probability of its ch
   expect(one?.paired?.difference).toMatchObject({ point: 0 });
 });
 
-test('replay results: runs that all became worse are worse, also where they tell no rate of the others', () => {
+test('replay results: runs that all became worse are worse, also where they show no rate of the others', () => {
   const tally = replayTally();
   for (let at = 0; at < 44; at++) {
     const raised = at < 40 ? { raisedBy: 50 } : { sampleProbability: 0.02 };
@@ -133,7 +133,7 @@ test('replay results: runs that all became worse are worse, also where they tell
   expect(isWorse).toBe(true);
   expect(evaluators[0]).toMatchObject({ word: 'worse', paired: { difference: { kind: 'not_estimable' } } });
   const [one] = evaluators;
-  if (one !== undefined) expect(differenceText(one)).toMatch(/Of these runs 44 became worse and 0 better: /);
+  if (one !== undefined) expect(differenceText(one)).toMatch(/44 of these runs became worse and 0 better: /);
 });
 
 test('replay results: several evaluators share the level, and a new one takes no part of it', () => {

@@ -30,7 +30,7 @@ const entriesOf = async (path: string): Promise<ReadonlyMap<string, readonly [re
     ]),
   );
 
-test('replay: --write makes changed and new verdicts revisions, leaves the others as they are, and a second one has nothing to do', async () => {
+test('replay: --write makes changed and new verdicts revisions, leaves the others unchanged, and a second one has nothing to do', async () => {
   const path = await stored(`${lenient}, loop_detection`, traces(6));
   const before = await entriesOf(path);
   const named = config(path, `${strict}, loop_detection, final_response_present`);
@@ -89,7 +89,7 @@ test('replay: --write sends every rule of a revised run again through the outbox
   expect(await opened(others, (store) => store.exports.counts())).toEqual([]);
 });
 
-test('replay: --write leaves a run alone that the service may still revise, or has revised or deleted meanwhile', async () => {
+test('replay: --write skips a run that the service may still revise, or has revised or deleted meanwhile', async () => {
   const path = await stored(lenient, [...traces(3), { spans: agentRun(4), piece: { storedAt: Date.now() * 1_000 } }]);
   const report = await reported('-c', config(path, strict), '--write');
   expect(report).toMatchObject({
@@ -110,7 +110,7 @@ test('replay: --write leaves a run alone that the service may still revise, or h
   expect(late).toEqual([['changed', 'gone', 'written'], expect.objectContaining({ fates: { written: 1, changed: 1, gone: 1 } }), []]);
 });
 
-test('replay: --resume goes on where an interrupted one was, with its results, and tells when there is none', async () => {
+test('replay: --resume continues an interrupted one, with its results, and reports when there is none', async () => {
   const path = await stored(lenient, traces(250));
   const named = config(path, `${strict}, final_response_present`);
   expect(await replay('-c', named, '--write', '--resume')).toMatchObject({

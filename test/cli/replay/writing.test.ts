@@ -12,7 +12,7 @@ const exporters = 'export: [ { to: span_events, name: backend, endpoint: "http:/
 const before = configFrom('evaluators: [ { use: tool_error, threshold: 0.5 } ]');
 const after = configFrom(`evaluators: [ { use: tool_error, threshold: 1 } ]\n${exporters}`);
 
-/** Two runs, of which each needs a revision; `rows` of them wait for the backend. */
+/** Two runs that need a revision each; `rows` of them wait for the backend. */
 async function writing(rows: number, sends: boolean) {
   const store = await memoryStore();
   const traces = [1, 2].map((trace) => ({
@@ -68,13 +68,20 @@ test('replay writer: writes a page with its exports and its checkpoint at once',
   expect(await flush()).toEqual([]);
 });
 
+test('replay writer: runs that still fail stay in their issue, and count once', async () => {
+  const { store, flush } = await writing(0, false);
+  await flush();
+  const issues = await store.issues.list({ limit: 10 });
+  expect(issues.map(({ name, tool, runs }) => ({ name, tool, runs }))).toEqual([{ name: 'tool_error', tool: 't', runs: 2 }]);
+});
+
 test('replay writer: waits while too much waits for a backend', async () => {
   const { clock, flush, waits } = await writing(17_000, true);
   expect(await flush()).toEqual(['written', 'written']);
   expect([waits(), clock.nowMs()]).toEqual([3, 3_000]);
 });
 
-test('replay writer: gives up when nobody sends for three minutes, and has written nothing', async () => {
+test('replay writer: gives up when no one sends for three minutes, and has written nothing', async () => {
   const { store, clock, flush } = await writing(17_000, false);
   await expect(flush()).rejects.toThrow(ReplayStopped);
   expect([clock.nowMs() > 180_000, clock.nowMs() < 183_000]).toEqual([true, true]);

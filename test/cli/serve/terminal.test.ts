@@ -28,7 +28,7 @@ test.each([
   [{ level: 7, msg: 'm' }, '03:04:05 LOG   m'],
 ])('%j is one readable line', (fields, line) => expect(logLine(of(fields), { colours: false })).toBe(line));
 
-test('colour stands at the level alone', () => {
+test('colour is only at the level', () => {
   expect(logLine(of({ level: 50, msg: 'm' }), { colours: true })).toBe('03:04:05 \u001b[31mERROR\u001b[0m m');
 });
 
@@ -113,7 +113,7 @@ const cases: readonly { readonly name: string; readonly item: ScoredRun; readonl
     item: scoredRun({ judged: failed(), a: scored(0, { explanation: 'No.' }) }),
     line: `✗ travel-agent  a: No.  judged: The judge did not answer.  ${trace}`,
   },
-  { name: 'a run of which nothing was scored', item: scoredRun({ a: skipped }), line: `· travel-agent  nothing scored  ${trace}` },
+  { name: 'a run without a score', item: scoredRun({ a: skipped }), line: `· travel-agent  nothing scored  ${trace}` },
   {
     name: 'more failures than a line holds',
     item: scoredRun({ a: scored(0), b: scored(0), c: scored(0), d: scored(0), e: scored(0) }),

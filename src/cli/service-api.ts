@@ -1,34 +1,38 @@
-/** Queues for a command: those of a service, over its API, or those of a store file. Both answer as the API does. */
-import { httpClient } from '../../http/http-client.ts';
-import { isJsonArray, isJsonObject, type JsonObject, jsonText, member, parseJson } from '../../model/json.ts';
-import type { RunFilter } from '../../model/store/store.ts';
-import { annotationQueues } from '../../queues/annotation-queues.ts';
-import { configuredRedaction } from '../../config/entries/redaction.ts';
-import { judgesInForce } from '../../service/judge-pool.ts';
-import { clock } from '../../service/node-runtime.ts';
-import { thresholdsOf } from '../../service/queue-rules.ts';
-import { noTelemetry } from '../../telemetry/telemetry.ts';
-import { runRowJson } from '../../web/api/run-json.ts';
-import { queueRoutes } from '../../web/api/queues.ts';
-import { type Parameters, Refusal } from '../../web/api/route.ts';
-import { type CommandInput, textOption, UsageError } from '../command.ts';
-import { type OpenedStore, withStore } from '../open-store.ts';
+/** The API for a command: that of a service, or the same routes over the store of a configuration. */
+import { httpClient } from '../http/http-client.ts';
+import { isJsonObject, type JsonObject, jsonText, member, objectsAt, parseJson } from '../model/json.ts';
+import type { RunFilter } from '../model/store/store.ts';
+import { annotationQueues } from '../queues/annotation-queues.ts';
+import { configuredRedaction } from '../config/entries/redaction.ts';
+import { judgesInForce } from '../service/judge-pool.ts';
+import { clock, sleep } from '../service/node-runtime.ts';
+import { thresholdsOf } from '../service/queue-rules.ts';
+import { versionUpkeep } from '../service/version-upkeep.ts';
+import { noTelemetry } from '../telemetry/telemetry.ts';
+import { runRowJson } from '../web/api/run-json.ts';
+import { issueDifferenceRoutes } from '../web/api/issue-differences.ts';
+import { issueRoutes } from '../web/api/issues.ts';
+import { queueRoutes } from '../web/api/queues.ts';
+import { type Parameters, Refusal } from '../web/api/route.ts';
+import { addressOption, type CommandInput, type CommandProgram, textOption, UsageError } from './command.ts';
+import { tenantOption } from './common-options.ts';
+import { type OpenedStore, withStore } from './open-store.ts';
 
-interface QueueRequest {
-  readonly method: 'get' | 'post';
-  /** Steps of the path below `/queues`. */
+interface ServiceRequest {
+  readonly method: 'get' | 'post' | 'patch';
+  /** Steps of the path. */
   readonly path: readonly string[];
   readonly query?: { readonly [name: string]: string };
   readonly body?: JsonObject;
 }
 
-export type QueueAnswer =
+export type ServiceAnswer =
   | { readonly kind: 'ok'; readonly body: JsonObject }
   /** `status` of the API. */
   | { readonly kind: 'refused'; readonly status: number; readonly message: string; readonly todo: string };
 
-export interface QueueApi {
-  send(request: QueueRequest): Promise<QueueAnswer>;
+export interface ServiceApi {
+  send(request: ServiceRequest): Promise<ServiceAnswer>;
   /** The newest runs, as rows of the API. */
   runs(filter: RunFilter, limit: number): Promise<readonly JsonObject[]>;
 }
@@ -39,15 +43,13 @@ const answerBytesMax = 64 * 1024 * 1024;
 export const instead = 'Ask the service: --url http://127.0.0.1:4380.';
 
 /** Over `--url`, else over the store of `--config`. */
-export async function withQueueApi<Result>(input: CommandInput, use: (api: QueueApi) => Promise<Result>): Promise<Result> {
-  const url = textOption(input, 'url');
-  if (url === undefined) return await withStore(input, { instead }, (opened) => use(storedQueues(opened)));
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UsageError('--url takes the address of the console, which begins with http:// or https://.');
+export async function withServiceApi<Result>(input: CommandInput, use: (api: ServiceApi) => Promise<Result>): Promise<Result> {
+  const url = addressOption(input, 'url', 'the address of the console');
+  if (url === undefined) return await withStore(input, { instead }, (opened) => use(storedApi(opened)));
   const http = httpClient();
   const token = input.env['TRACEJURY_TOKEN'];
   try {
-    return await use(servedQueues({ http, url: url.replace(/\/+$/, ''), token }));
+    return await use(servedApi({ http, url, token }));
   } finally {
     http.stop();
   }
@@ -59,8 +61,8 @@ interface Served {
   readonly token: string | undefined;
 }
 
-function servedQueues({ http, url, token }: Served): QueueApi {
-  async function asked(method: string, path: string, body?: JsonObject): Promise<QueueAnswer> {
+function servedApi({ http, url, token }: Served): ServiceApi {
+  async function asked(method: string, path: string, body?: JsonObject): Promise<ServiceAnswer> {
     const answer = await http.send({
       method: method.toUpperCase(),
       url: `${url}/api/v1${path}`,
@@ -81,7 +83,7 @@ function servedQueues({ http, url, token }: Served): QueueApi {
 
   return {
     send: ({ method, path, query = {}, body }) =>
-      asked(method, `/queues${path.map((step) => `/${encodeURIComponent(step)}`).join('')}${queryText(query)}`, body),
+      asked(method, `${path.map((step) => `/${encodeURIComponent(step)}`).join('')}${queryText(query)}`, body),
     async runs(filter, limit) {
       const query = { ...runQuery(filter), limit: String(limit) };
       const answer = await asked('get', `/runs${queryText(query)}`);
@@ -93,14 +95,14 @@ function servedQueues({ http, url, token }: Served): QueueApi {
 
 /** The parameters of `GET /runs`. */
 function runQuery(filter: RunFilter): { readonly [name: string]: string } {
-  const { from, to, sessionId, traceId, annotated, minDuration, maxDuration, minCost, maxCost, ...texts } = filter;
+  const { from, to, sessionId, userId, traceId, annotated, minDuration, maxDuration, minCost, maxCost, ...texts } = filter;
   const numbers = {
     min_duration: minDuration === undefined ? undefined : minDuration / microsPerSecond,
     max_duration: maxDuration === undefined ? undefined : maxDuration / microsPerSecond,
     min_cost: minCost,
     max_cost: maxCost,
   };
-  const others = { session: sessionId, trace: traceId, annotated, from: timeOf(from), to: timeOf(to), ...numbers };
+  const others = { session: sessionId, user: userId, trace: traceId, annotated, from: timeOf(from), to: timeOf(to), ...numbers };
   const given = Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]));
   return { ...texts, ...Object.fromEntries(given) };
 }
@@ -114,20 +116,17 @@ function queryText(query: { readonly [name: string]: string }): string {
   return text === '' ? '' : `?${text}`;
 }
 
-function refusalOf(status: number, value: JsonObject): QueueAnswer {
+function refusalOf(status: number, value: JsonObject): ServiceAnswer {
   const error = member(value, 'error');
   const [message, todo] = ['message', 'todo'].map((key) => (isJsonObject(error) ? member(error, key) : undefined));
   return { kind: 'refused', status, message: String(message ?? `The service answers with ${status}.`), todo: String(todo ?? '') };
 }
 
-/** The members of a list of an answer. */
-export function objectsAt(body: JsonObject, key: string): readonly JsonObject[] {
-  const list = member(body, key) ?? [];
-  return isJsonArray(list) ? list.filter(isJsonObject) : [];
-}
+/** Routes that need nothing but a store. */
+const storedRoutes = [...queueRoutes, ...issueRoutes, ...issueDifferenceRoutes];
 
 /** The routes of the API, without a service. */
-function storedQueues({ store, config }: OpenedStore): QueueApi {
+function storedApi({ store, config }: OpenedStore): ServiceApi {
   const redaction = configuredRedaction(config.redact, noTelemetry);
   const queues = annotationQueues({
     store,
@@ -137,14 +136,29 @@ function storedQueues({ store, config }: OpenedStore): QueueApi {
     telemetry: noTelemetry,
     clock,
   });
-  const deps = { queues, store, judges: () => judgesInForce(config) };
+  const upkeep = versionUpkeep({
+    store,
+    keepMs: () => config.store.keep.runsMs,
+    clock,
+    sleep,
+    onFault(error) {
+      throw error;
+    },
+  });
+  const deps = {
+    queues,
+    store,
+    judges: () => judgesInForce(config),
+    clock,
+    redactedText: (text: string) => redaction?.text(text) ?? text,
+    refreshVersions: upkeep.refresh,
+  };
   return {
     async send({ method, path, query = {}, body }) {
-      const steps = ['queues', ...path];
-      const route = queueRoutes.find((one) => one.method === method && matches(one.path, steps));
-      if (route === undefined) throw new Error(`no route for ${steps.join('/')}`);
+      const route = storedRoutes.find((one) => one.method === method && matches(one.path, path));
+      if (route === undefined) throw new Error(`no route for ${path.join('/')}`);
       try {
-        const parameters: Parameters = { ...query, ...parametersOf(route.path, steps) };
+        const parameters: Parameters = { ...query, ...parametersOf(route.path, path) };
         const answer = await route.handle(deps, numbered(parameters), body ?? null, { name: undefined });
         return isJsonObject(answer ?? null)
           ? { kind: 'ok', body: answer as JsonObject }
@@ -172,6 +186,26 @@ function parametersOf(template: string, steps: readonly string[]): Parameters {
   );
 }
 
+/** The options that choose a service or a store. */
+export const serviceOptions = (what: string) =>
+  ({
+    tenant: tenantOption(`names the tenant of ${what}`),
+    url: { type: 'string', value: 'URL', summary: 'asks the console of a running service, with the token in TRACEJURY_TOKEN' },
+  }) as const satisfies CommandProgram['options'];
+
+export function tenantQuery(input: CommandInput): { readonly tenant?: string } {
+  const of = textOption(input, 'tenant');
+  return of === undefined ? {} : { tenant: of };
+}
+
+/** The person at the command line; `undefined` for a service that knows them by a token. */
+export function personOf(input: CommandInput, option: string): string | undefined {
+  const named = textOption(input, option);
+  if (named !== undefined) return named;
+  const hasToken = textOption(input, 'url') !== undefined && input.env['TRACEJURY_TOKEN'] !== undefined;
+  return hasToken ? undefined : (input.env['USER'] ?? input.env['USERNAME'] ?? 'command line');
+}
+
 /** Reads numbers from parameters like the listener. */
 function numbered(parameters: Parameters): Parameters {
   const { limit } = parameters;
@@ -179,7 +213,7 @@ function numbered(parameters: Parameters): Parameters {
 }
 
 /** Reports a refusal: a wrong request throws a UsageError. */
-export function refusedCode(input: CommandInput, refusal: Extract<QueueAnswer, { readonly kind: 'refused' }>): 1 {
+export function refusedCode(input: CommandInput, refusal: Extract<ServiceAnswer, { readonly kind: 'refused' }>): 1 {
   const { status, message, todo } = refusal;
   if (status !== 409) throw new UsageError(`${message} ${todo}`);
   input.complain(`${message} ${todo}`);
