@@ -2,19 +2,19 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-/** Takes longer than a newcomer waits: starts and kills processes, plays every order, tries properties at length. Runs beside others, as the short tests do. */
+/** Too slow for `npm test`: starts and kills processes, plays every order, tries properties at length. Runs in parallel, as the short tests do. */
 const long = 'test/**/*.long.test.ts';
-/** Measures turns of the event loop, memory or time, or loads the whole machine by itself. Runs one file at a time, with nothing beside it. */
+/** Measures event-loop turns, memory or time, or loads the whole machine. Runs one file at a time, with nothing beside it. */
 const alone = 'test/**/*.alone.test.ts';
 const env = { TRACEJURY_PROPERTIES: 'long' };
 
 export default defineConfig({
   test: {
     globals: false,
-    // For what hangs. The longest tests work for seconds, and on a machine that is busy with other work for many times as long.
+    // Ends a test that hangs. The longest tests take seconds, and many times as long on a busy machine.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // One more than there are cores: tests wait for clocks and sockets now and then.
+    // One more than there are cores: tests sometimes wait for timers and sockets.
     maxWorkers: availableParallelism() + 1,
     // Node reads the files as it does in production, and faster than through a bundler. No test mocks a module.
     experimental: { viteModuleRunner: false, nodeLoader: false },

@@ -14,7 +14,7 @@ const script = `
   process.exit(0);
 `;
 
-test('count: a failed hook names the tests that it hid, and each of them has failed', () => {
+test('count: a failed hook names the tests that it hid, and each of them has failed; one that gives a reason for not running has a line', () => {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')));
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     encoding: 'utf8',
@@ -31,6 +31,7 @@ test('count: a failed hook names the tests that it hid, and each of them has fai
     'FAILED  hooks.ts > before > hidden one: did not run, because a hook of hooks.ts > before failed: no port is free',
     'FAILED  hooks.ts > before: no port is free',
     'FAILED  hooks.ts > left out: was skipped',
+    'LEFT OUT  hooks.ts > lacks something: this machine has no disk',
   ]);
   expect(count).toEqual({ passed: 1, failed: 7 });
 });

@@ -1,4 +1,7 @@
-/** Counts a run of Vitest: a test that did not run has failed, and its line names the hook that hid it. */
+/**
+ * Counts a run of Vitest. A test that did not run has failed, and its line names the hook that hid it. A test that names what the machine lacks for it
+ * counts as neither, and its line has the reason.
+ */
 import type { SerializedError } from 'vitest';
 import type { TestCase, TestModule, TestSuite } from 'vitest/node';
 
@@ -12,12 +15,22 @@ export function countOf(modules: readonly TestModule[], unhandled: readonly unkn
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
   const passed = tests.filter((test) => test.result().state === 'passed').length;
   const failed = tests.filter((test) => test.result().state === 'failed').length;
-  const hidden = tests.length - passed - failed;
-  for (const test of tests.filter((one) => one.result().state !== 'passed' && one.result().state !== 'failed'))
-    say(`FAILED  ${test.module.relativeModuleId} > ${test.fullName}: ${whyHidden(test)}`);
+  const others = tests.filter((one) => one.result().state !== 'passed' && one.result().state !== 'failed');
+  const hidden = others.filter((one) => reasonOf(one) === undefined);
+  for (const test of others) {
+    const reason = reasonOf(test);
+    const name = `${test.module.relativeModuleId} > ${test.fullName}`;
+    say(reason === undefined ? `FAILED  ${name}: ${whyHidden(test)}` : `LEFT OUT  ${name}: ${reason}`);
+  }
   const broken = modules.flatMap((module) => [module, ...module.children.allSuites()]).filter((one) => one.errors().length > 0);
   for (const one of broken) say(`FAILED  ${nameOf(one)}: ${messageOf(one.errors())}`);
-  return { passed, failed: failed + hidden + broken.length + unhandled.length };
+  return { passed, failed: failed + hidden.length + broken.length + unhandled.length };
+}
+
+/** The words of a test that skips itself. */
+function reasonOf(test: TestCase): string | undefined {
+  const result = test.result();
+  return result.state === 'skipped' ? result.note : undefined;
 }
 
 function whyHidden(test: TestCase): string {

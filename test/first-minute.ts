@@ -61,7 +61,7 @@ function probes(): readonly Probe[] {
   return [
     { name: 'it becomes ready', holds: () => within(startWithinMs, async () => (await status(`${page}/readyz`)) === 200) },
     { name: 'its console opens in a browser', holds: async () => (await text(`${page}/`)).includes('/assets/') },
-    { name: 'it says that it lives', holds: async () => (await status(`${page}/livez`)) === 200 },
+    { name: 'it answers that it lives', holds: async () => (await status(`${page}/livez`)) === 200 },
     {
       name: 'it accepts a run of an agent as OTLP',
       holds: async () => (await status(`${otlp}/v1/traces`, post(JSON.stringify(spans())))) === 200,
@@ -188,7 +188,7 @@ async function text(url: string): Promise<string> {
   return response.text();
 }
 
-/** Of an ExportTraceServiceRequest with nothing in it. */
+/** The answer to an ExportTraceServiceRequest with nothing in it. */
 async function grpcStatus(url: string): Promise<unknown> {
   const session = connect(url);
   try {
@@ -216,7 +216,7 @@ function isRunning(): boolean {
   return service.exitCode === null && service.signalCode === null;
 }
 
-/** The group is the one of `npm start` alone. */
+/** The group is only that of `npm start`. */
 function endGroup(child: ChildProcess): void {
   if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
 }

@@ -6,7 +6,7 @@
  *   npm test -- --project NAME     the tests of one project of vitest.config.ts: short, long, alone
  *   npm test -- --project static   every static check: types of tests too, lint with types, unused code
  *
- * Each static check counts as one test. A machine without a browser leaves the console out, and a line says so. A line is `N passed, M failed`,
+ * Each static check counts as one test. A machine without a browser leaves the console out, and a line reports it. A line is `N passed, M failed`,
  * and the exit code is 1 when M is not 0.
  */
 import { spawn } from 'node:child_process';
@@ -93,7 +93,7 @@ async function near(named: readonly string[]): Promise<Count> {
   return total(counts);
 }
 
-/** Test files and folders of tests as they are named, and for each other file those that are nearest to it. */
+/** Named test files and folders of tests, and for each other file those that are nearest to it. */
 async function testsNear(paths: readonly string[]): Promise<readonly string[]> {
   const isTest = (path: string): boolean =>
     path.endsWith('.test.ts') || (path.startsWith('test/') && statSync(join(root, path)).isDirectory());

@@ -1,4 +1,4 @@
-/** A server as a process of its own, on a free port of loopback and over a folder of its own, for as long as a trial or a bench takes. */
+/** A server as a separate process, on a free port of loopback and over a separate folder, for as long as a trial or a bench takes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { freePort } from './builders/free-port.ts';
 export interface ServerProcess {
   readonly url: string;
   readonly pid: number;
-  /** What it keeps goes with it. */
+  /** The folder goes with it. */
   stop(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export interface ServerProcessOptions {
   /** May write files into the folder. */
   readonly args: (at: Place) => readonly string[];
   readonly env?: (at: Place) => { readonly [name: string]: string };
-  /** An answer of success to this says that it is up. */
+  /** A successful answer to this means that it is up. */
   readonly probe: { readonly path: string } & RequestInit;
   readonly withinMs: number;
 }
@@ -43,7 +43,7 @@ export async function serverProcess({
 }: ServerProcessOptions): Promise<ServerProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-server-'));
   const at = { port: await freePort(), folder };
-  // A group of its own: such servers have workers.
+  // A separate group: such servers have workers.
   const child = spawn(command.includes('/') ? resolve(command) : command, args(at), {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: folder,

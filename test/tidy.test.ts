@@ -1,4 +1,4 @@
-/** The house rules, applied to this repository. What is not checked here is not a rule. */
+/** The house rules, applied to this repository. A rule that is not checked here does not exist. */
 import { afterAll, expect, test } from 'vitest';
 import { checkPages } from './docs/pages-checks.ts';
 import { sourceTreePage } from './docs/source-tree-page.ts';

@@ -11,7 +11,7 @@ for (const args of [
   ['test', 'rules', cases],
 ]) {
   const { status, error } = spawnSync('promtool', args, { stdio: 'inherit' });
-  if (error !== undefined) process.stderr.write(`${error.message}: install Prometheus, of which promtool is a part.\n`);
+  if (error !== undefined) process.stderr.write(`${error.message}: install Prometheus, which contains promtool.\n`);
   if (status !== 0) failed++;
 }
 process.stdout.write(`${2 - failed} passed, ${failed} failed\n`);

@@ -1,4 +1,4 @@
-/** The load driver: posts bodies in order over a few keep-alive connections, as fast as they are taken. What is put off is sent again. */
+/** The load driver: posts bodies in order over a few keep-alive connections, as fast as they are taken. A body that is put off is sent again. */
 import { Agent, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-/** What `tracejury eval` says of the bodies that the services are sent: which evaluators apply to them, and the verdicts that must come out. */
+/** The verdicts of `tracejury eval` on the bodies that the services get: the evaluators that apply to them, and the verdicts that must come out. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { runCommandLine } from '../../src/cli/run.ts';
 export interface OfflineRun {
   /** `trace/span`. */
   readonly place: string;
-  /** By the name of the evaluator, what stores and reports tell alike. */
+  /** The common part of verdicts in stores and reports, by the name of the evaluator. */
   readonly verdicts: ReadonlyMap<string, string>;
 }
 

@@ -9,7 +9,7 @@ import type { Usage } from './usage.ts';
 
 type Peer = Pick<Measured, 'otlpUrl' | 'consoleUrl' | 'usage' | 'stop'>;
 
-/** Of /proc/PID/stat: a hundredth of a second on every Linux that Node runs on. */
+/** Tick of /proc/PID/stat: a hundredth of a second on every Linux that Node runs on. */
 const tickMicros = 10_000;
 const phoenixStartsWithinMs = 120_000;
 /** It is done when it used less CPU time than this within a look. */
@@ -47,7 +47,7 @@ async function usageWhenQuiet(pid: number): Promise<Usage> {
   }
 }
 
-/** Of a process with all of its threads; Linux alone tells it. */
+/** CPU time of a process with all of its threads; only Linux has it. */
 function usageOf(pid: number): Usage {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -2,7 +2,7 @@
  * `npm run bench -- retention --store URL`: how long a writer waits at most while another process deletes old runs of a database of PostgreSQL, and how
  * long without it. `npm run bench -- console --store URL` fills one.
  *
- *   --store URL   --runs N   deletes the oldest of so many (10000)   --alone N   batches that are written before (200)
+ *   --store URL   --runs N   deletes the oldest of N (10000)   --alone N   batches that are written before (200)
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTraceId, type TraceId } from '../../src/model/ids.ts';
@@ -15,7 +15,7 @@ const { values } = runnerArguments({
   options: { store: { type: 'string' }, runs: { type: 'string', default: '10000' }, alone: { type: 'string', default: '200' } },
 });
 const [wanted, alone] = [Number(values.runs), Number(values.alone)];
-/** As the service does. */
+/** The same interval as in the service. */
 const step = { runs: 200, restMs: 20 } as const;
 const batch = { runs: 5, restMs: 50 } as const;
 

@@ -1,9 +1,9 @@
 /**
  * `npm run bench`: CPU time of the whole server process, all threads, for each span, against the floor of bare `node:http` on the same bytes.
- * The load driver is a process of its own and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
- * every run had every verdict and was sent, and unless a sample of the verdicts is what `tracejury eval` says of the same bytes.
+ * The load driver is a separate process and is not counted. Rows take turns within each pass; the table shows medians. It ends with exit code 1 unless
+ * every run had every verdict and was sent, and unless a sample of the verdicts agrees with `tracejury eval` on the same bytes.
  *
- *   --spans N   spans of one pass (72000)      --passes N   (3)      --shards N   a row more for the service with N shards
+ *   --spans N   spans of one pass (72000)      --passes N   (3)
  *   --collector PATH   a row for an OpenTelemetry Collector that groups spans by trace      --phoenix COMMAND   a row for Phoenix, which gets a twentieth of the spans
  */
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -27,7 +27,7 @@ interface Row {
   /** Names of the evaluators that it has; none: it is a floor. */
   readonly evaluators: readonly string[];
   readonly exports: boolean;
-  /** Of the spans of a pass: the slow ones get fewer. */
+  /** Number of spans of a pass: the slow ones get fewer. */
   readonly share: number;
   readonly isFloor: boolean;
   /** Microseconds of CPU a span, one figure a pass. */
@@ -41,7 +41,6 @@ const { values } = runnerArguments({
   options: {
     spans: { type: 'string', default: '72000' },
     passes: { type: 'string', default: '3' },
-    shards: { type: 'string' },
     collector: { type: 'string' },
     phoenix: { type: 'string' },
   },
@@ -67,11 +66,6 @@ const rows: readonly Row[] = [
   row('in memory, evaluators on by default', 'identity', await service(byDefault, inMemory), byDefault),
   row('in memory', 'identity', await service(all, inMemory), all),
   row('journal synced before the answer, store, span events', 'identity', await service(all, whole('plain')), all, true),
-  ...(values.shards === undefined
-    ? []
-    : [
-        row(`the same, ${values.shards} shards`, 'identity', await service(all, `${whole('shards')}shards: ${values.shards}\n`), all, true),
-      ]),
   row('node:http, gunzipSync, 200', 'gzip', await floor('gunzip'), []),
   row('journal synced before the answer, store, span events', 'gzip', await service(all, whole('gzip')), all, true),
   ...(values.collector === undefined

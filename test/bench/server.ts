@@ -1,4 +1,4 @@
-/** A server under measurement: a process of its own that tells its CPU time. */
+/** A server under measurement: a separate process that reports its CPU time. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Profiler } from 'node:inspector';
@@ -13,7 +13,7 @@ export interface Measured {
   /** Undefined: it has no metrics page. */
   readonly consoleUrl: string | undefined;
   usage(): Promise<Usage>;
-  /** Of the main thread, while the work is done. */
+  /** CPU time of the main thread, while the work is done. */
   profiled(work: () => Promise<void>): Promise<Profiler.Profile>;
   stop(): Promise<void>;
 }
@@ -21,11 +21,11 @@ export interface Measured {
 export interface ServerOptions {
   /** It is ready when it has said this. */
   readonly lastLine: RegExp;
-  /** As `npm start` starts it. */
+  /** The same flags as in `npm start`. */
   readonly asStarted?: boolean;
 }
 
-/** Of the script `start` in package.json. */
+/** Flags of the script `start` in package.json. */
 const startFlags = ['--max-semi-space-size=4', '--initial-old-space-size=128'];
 const startEnvironment = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072' };
 
@@ -69,7 +69,7 @@ async function told(child: ChildProcess, question: string): Promise<unknown> {
   return answer;
 }
 
-/** What it says until it is ready. */
+/** Its output until it is ready. */
 function firstLines(child: ChildProcess, lastLine: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let said = '';

@@ -35,7 +35,7 @@ const { values } = runnerArguments({
 const rates = values.rates.split(',').map(Number);
 const seconds = Number(values.seconds);
 const connections = 8;
-/** What a rate brought is scored, stored and sent before the next one. */
+/** The runs of one rate are scored, stored and sent before the next one. */
 const calmMs = 3_000;
 const warmUp = { rate: 3_000, seconds: Number(values['warm-up']) };
 

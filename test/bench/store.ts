@@ -88,7 +88,7 @@ async function measured(place: (typeof places)[number], batch: number, pass: num
   };
 }
 
-/** As the service hands a run to the writer. */
+/** Hands a run to the writer like the service. */
 function asDelivered(item: ScoredRun): StoreItem {
   const without = withoutContent(
     item,

@@ -1,4 +1,4 @@
-/** Loaded into a server under measurement: tells, when asked, the CPU time of its whole process, all threads, and a profile of its main thread. */
+/** Loaded into a server under measurement: reports, when asked, the CPU time of its whole process, all threads, and a profile of its main thread. */
 import { Session, type Profiler } from 'node:inspector/promises';
 
 export interface Usage {
@@ -6,7 +6,7 @@ export interface Usage {
   readonly rssBytes: number;
 }
 
-/** Fine enough for a pass of seconds; finer costs more than it tells. */
+/** Fine enough for a pass of seconds; a finer one costs more than it shows. */
 const sampleMicros = 500;
 const session = new Session();
 
@@ -32,5 +32,5 @@ const answers: { readonly [question: string]: () => Promise<Usage | Profiler.Pro
 process.on('message', (message) => {
   void answers[String(message)]?.().then((answer) => process.send?.(answer));
 });
-// The channel alone is no reason to stay alive.
+// The channel should not keep the process alive.
 process.channel?.unref();

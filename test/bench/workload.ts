@@ -24,7 +24,7 @@ const turnsPerTrace = 5;
 const failedShare = 0.05;
 const prose = 'The traveller prefers a window seat, does not eat meat, and wants to arrive before noon; prices are checked twice. ';
 
-/** `whole`: no trace is cut, so that every request stands for itself. `mark`: stands in every session id and question. */
+/** `whole` cuts no trace, so that every request is complete. `mark` is in every session id and question. */
 export function workload({
   seed,
   spans: wanted,

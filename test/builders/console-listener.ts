@@ -23,6 +23,7 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
     tokens: [],
     nowMs: () => 0,
     secret: () => randomBytes(32).toString('base64url'),
+    version: '0.0.0',
     notReady: () => undefined,
     degraded: () => undefined,
     otlp: () => undefined,
@@ -39,7 +40,7 @@ export async function openConsole(options: Partial<ConsoleOptions> = {}): Promis
   return { url: address, listener };
 }
 
-/** Of a service that has seen nothing. */
+/** The deps of a service that has seen nothing. */
 export async function emptyApi(): Promise<ApiDeps> {
   const [store, clock] = [await memoryStore(), manualClock(0)];
   return {
@@ -60,6 +61,7 @@ export async function emptyApi(): Promise<ApiDeps> {
     }),
     removeProcess: async () => false,
     redacted: (example) => example,
+    redactedText: (text) => text,
     mayBeRedacted: () => false,
     budgets: () => [],
     judgeOutages: () => [],

@@ -16,7 +16,7 @@ export interface Gathered {
   readonly records: (...records: readonly LogRecord[]) => void;
   /** Lets time pass; runs close at the moments that the gathering names. */
   readonly pass: (ms: number) => void;
-  /** Whether a request has begun whose spans are not here yet, from now on. */
+  /** True when a request has begun whose spans are not here yet, from now on. */
   readonly receive: (isReceiving: () => boolean) => void;
   readonly closeAll: () => void;
   readonly relieve: () => void;
@@ -33,7 +33,7 @@ export interface Gathered {
 const packsMax = 6;
 const tracesPerPack = 4;
 
-/** As a configuration with `settle` sets them. */
+/** The times that a configuration with `settle` sets. */
 const configured: ClosingTimes = { ...defaultClosing, batchedSettleMs: defaultClosing.settleMs };
 
 export function gathered(limits: Partial<GroupLimits> = {}, closing = configured): Gathered {

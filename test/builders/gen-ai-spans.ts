@@ -131,7 +131,7 @@ export function toolMessage(told: readonly ResultData[]): AttributeValue {
   return { role: 'tool', parts: told.map((one) => ({ type: 'tool_call_response', ...one })) };
 }
 
-/** What an agent sends while it works, and when it is done: one run of `finder`, which starts at this time. */
+/** An agent's spans while it works, and when it is done: one run of `finder`, which starts at this time. */
 export function halves(trace: number, startMs = 0): readonly [readonly Span[], readonly Span[]] {
   const id = `c${trace}`;
   const call = { id, name: 'find', arguments: '{"x":1}' };

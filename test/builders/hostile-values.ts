@@ -1,4 +1,4 @@
-/** Attribute values that nobody expects: every type, texts that hold JSON or Python, wrappers cut short, names of the object prototype. */
+/** Unexpected attribute values: every type, texts that hold JSON or Python, wrappers cut short, names of the object prototype. */
 import fc from 'fast-check';
 import type { AttributeValue } from '../../src/model/span.ts';
 
@@ -137,7 +137,7 @@ const { tree } = fc.letrec<{ tree: AttributeValue }>((tie) => ({
   ),
 }));
 
-/** As the wire gives them: without a prototype, and with whatever names. */
+/** Objects in the form of the wire: without a prototype, and with any names. */
 function mapOf(members: readonly (readonly [string, AttributeValue])[]): AttributeValue {
   const map: { [key: string]: AttributeValue } = Object.create(null) as { [key: string]: AttributeValue };
   for (const [key, value] of members) map[key] = value;

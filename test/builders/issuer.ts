@@ -4,15 +4,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Issuer {
-  /** As clients know it. The server itself speaks plain HTTP. */
+  /** The address for clients. The server itself speaks plain HTTP. */
   readonly name: string;
-  /** The address at which the server has what stands at an address of its name. */
+  /** The address at which the server has the content of an address of its name. */
   reach(url: string): string;
   /** Claims of the next ID tokens, beside those of the protocol. */
   claims: { readonly [name: string]: unknown };
   /** Changes the next ID token, as an attacker would. */
   forge: (claims: { readonly [name: string]: unknown }) => { readonly [name: string]: unknown };
-  /** True: another key than the published one signs the next ID token. */
+  /** True when a key that is not the published one signs the next ID token. */
   isForeignKey: boolean;
   /** Requests for the description of the issuer. */
   descriptions: number;

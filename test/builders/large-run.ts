@@ -1,4 +1,4 @@
-/** An agent with many sub-agents, each of which has done some work. */
+/** An agent with many sub-agents that have each done some work. */
 import type { Span } from '../../src/model/span.ts';
 import { agentSpan, modelSpan, toolSpan } from './gen-ai-spans.ts';
 

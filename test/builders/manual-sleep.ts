@@ -1,13 +1,13 @@
-/** A sleep that ends only when the test says so. */
+/** A sleep that ends only when the test lets it. */
 import type { Sleep } from '../../src/model/clock.ts';
 
 export interface ManualSleep {
   readonly sleep: Sleep;
   /** Lengths of all sleeps so far, in order. */
   readonly slept: readonly number[];
-  /** How many are asleep. */
+  /** The number of sleepers. */
   asleep(): number;
-  /** Ends the sleeps of this length alone. */
+  /** Ends only the sleeps of this length. */
   wakeOf(ms: number): Promise<void>;
   /** Ends every sleep there is, and lets what waited for it run. */
   wakeAll(): Promise<void>;

@@ -5,19 +5,19 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite-store.ts';
-import type { SqlStore } from '../../src/stores/sql/store.ts';
+import type { ReplayableStore } from '../../src/model/store/replay-store.ts';
 
 let image: Promise<Uint8Array> | undefined;
 
 /** Stopped after the test. */
-export async function memoryStore(): Promise<SqlStore> {
+export async function memoryStore(): Promise<ReplayableStore> {
   const store = await openedInMemory();
   onTestFinished(() => store.stop());
   return store;
 }
 
 /** The caller stops it. Each begins with a copy of the first one's tables, for migrations take many times as long. */
-export async function openedInMemory(): Promise<SqlStore> {
+export async function openedInMemory(): Promise<ReplayableStore> {
   image ??= migratedImage();
   return await sqliteStore(':memory:', { inThread: false, image: await image });
 }

@@ -6,7 +6,7 @@ import { postgresServer } from './postgres-server.ts';
 
 export interface MissingDatabase {
   readonly url: string;
-  /** Executes a statement as the superuser of the server. `$` stands for the name of the database. */
+  /** Executes a statement as the superuser of the server. `$` is replaced by the name of the database. */
   run(statement: string): Promise<void>;
 }
 
@@ -21,7 +21,7 @@ export async function missingPostgres(): Promise<MissingDatabase> {
 
 /**
  * The URL of a database that has the tables and no rows; dropped after the test. `leasesBy`: the clock by which leases count, that of the server
- * unless a test has one of its own.
+ * unless a test has another one.
  */
 export async function emptyPostgres({ leasesBy = 'server' }: { readonly leasesBy?: 'server' | 'caller' } = {}): Promise<string> {
   const { url, run, database } = await postgresServer();

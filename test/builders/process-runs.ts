@@ -17,7 +17,7 @@ export function runOf(steps: readonly (string | readonly string[])[], given: Jso
   return agentTrace({ agent: 'support', toolCalls });
 }
 
-/** Learnt from so many copies of each run. */
+/** Learnt from this number of copies of each run. */
 export function processOf(runs: readonly (readonly [trace: AgentTrace, times: number])[]): ProcessModel {
   return mergedProcess(
     ...runs.flatMap(([trace, times]) => {

@@ -1,7 +1,7 @@
-/** Whether properties are tried at length: in long tests, and in short ones where TRACEJURY_PROPERTIES=long. */
+/** True when properties are tried at length: in long tests, and in short ones where TRACEJURY_PROPERTIES=long. */
 export const longSuite = process.env['TRACEJURY_PROPERTIES'] === 'long';
 
-/** How many examples a property tries. */
+/** Number of examples of a property. */
 export function propertyRuns({ short, long }: { readonly short: number; readonly long: number }): number {
   return longSuite ? long : short;
 }

@@ -1,4 +1,4 @@
-/** Setup file of all suites: which examples a property tries. The same on every run, unless `TRACEJURY_SEED` names another seed or says `random`. */
+/** Setup file of all suites: chooses the examples of a property. They are the same on every run, unless `TRACEJURY_SEED` names another seed or `random`. */
 import fc from 'fast-check';
 
 const asked = process.env['TRACEJURY_SEED'] ?? '20261125';

@@ -1,4 +1,4 @@
-/** A span, a record or an event with some members replaced. Where attributes are, nothing tells any more how they lay in a body. */
+/** A span, a record or an event with some members replaced. Where attributes are, their places in a body are gone. */
 export function replaced<Item extends object>(item: Item, members: Partial<Item>): Item {
   const own: Partial<Item> = { ...('attribute' in members ? { written: undefined, asWritten: undefined } : {}), ...members };
   return new Proxy(item, {

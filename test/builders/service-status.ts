@@ -1,4 +1,4 @@
-/** What a service knows of itself, for routes that are called without one. */
+/** A service's status, for routes that are called without one. */
 import type { MetricValue, ServiceStatus } from '../../src/model/service-status.ts';
 
 interface Values {

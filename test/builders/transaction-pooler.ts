@@ -1,4 +1,4 @@
-/** A pooler that gives each transaction whichever connection is idle, as pgbouncer does in its mode `transaction`. It has one connection. */
+/** A pooler that gives each transaction an idle connection, as pgbouncer does in its mode `transaction`. It has one connection. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';

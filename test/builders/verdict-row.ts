@@ -4,7 +4,7 @@ import type { VerdictRow } from '../../src/model/store/verdict-rows.ts';
 import { spanId } from './agent-trace.ts';
 import { traceId } from './spans.ts';
 
-/** Of the run with this number, by an agent without versions. */
+/** The row of the run with this number, by an agent without versions. */
 export function verdictRow(
   run: number,
   members: Pick<VerdictRow, 'word' | 'label' | 'sampleProbability'> & Partial<VerdictRow>,

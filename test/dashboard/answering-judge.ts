@@ -1,4 +1,4 @@
-/** A judge on loopback whose answers fit whatever schema it is given; what it says depends on the question alone. */
+/** A judge on loopback whose answers fit any given schema; their content depends only on the question. */
 import { hash } from 'node:crypto';
 import { chatServer, type ChatServer } from '../judges/chat-server.ts';
 

@@ -31,7 +31,7 @@ interface ApiRule {
   readonly labels?: { readonly severity?: string };
 }
 
-/** As Grafana fills them in. */
+/** Values that Grafana fills in. */
 const variables: { readonly [name: string]: string } = { $__rate_interval: '1m', $__range: '10m', $agent: '.*', $evaluator: '.*' };
 const annotations = 120;
 const seeds = [1, 2, 3];
@@ -97,7 +97,7 @@ async function numbersOf(to: World, expr: string): Promise<number> {
   return result.filter(({ value }) => value[1] !== 'NaN').length;
 }
 
-/** How many name a trace. */
+/** The number of points with a trace. */
 async function exemplarsOf(to: World, query: string): Promise<number> {
   const [start, end] = [Date.now() / 1_000 - 600, Date.now() / 1_000].map(String);
   const series = (await read(

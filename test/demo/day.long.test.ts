@@ -1,4 +1,4 @@
-/** What the demonstration says it sent is what the collectors read out of its spans, and what the evaluators find is what was planned. */
+/** The demonstration's account of its spans is what the collectors read out of them, and the evaluators find the planned faults. */
 import { expect, test } from 'vitest';
 import { evaluationContext } from '../../evaluators/configuration/context.ts';
 import { evaluators } from '../../evaluators/index.ts';
@@ -95,7 +95,7 @@ function found(run: Run): object {
     tools: trace.toolDefinitions,
     models: trace.modelCalls.length,
     subAgents: trace.subAgents.map(({ agent, via }) => `${agent} ${via}`),
-    // A failed call has told its error; that a model was told it too is no news.
+    // A failed call has reported its error; that a model got it too is not news.
     calls: trace.toolCalls.map((call) => ({
       tool: call.name,
       arguments: call.arguments,
@@ -114,7 +114,7 @@ function found(run: Run): object {
 const inOrder = (items: readonly object[]): readonly string[] => items.map((item) => JSON.stringify(item, undefined, 1)).sort();
 
 for (const seed of [1, 2, 3]) {
-  test(`demo: what a day with seed ${seed} tells is what is read out of its spans`, () => {
+  test(`demo: the account of a day with seed ${seed} is what is read out of its spans`, () => {
     const day = simulatedDay({ seed, runs: 120, endUnixMs });
     const { spans } = readTraces(writeTraces(spansOf(day), 'protobuf'), 'protobuf');
     const { runs, leftOut } = replayed({ spans, records: [], recordsWithoutTrace: 0, rejections: [] }, { closing: defaultClosing });

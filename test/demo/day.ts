@@ -195,7 +195,7 @@ function filled(value: JsonValue, words: Words): JsonValue {
 }
 
 export interface Random {
-  /** From 0 to below 1. */
+  /** A number from 0 to below 1. */
   next(): number;
   /** A whole number, both ends included. */
   between(least: number, most: number): number;

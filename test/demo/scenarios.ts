@@ -139,7 +139,7 @@ export const agents = {
 
 type AgentName = keyof typeof agents;
 
-/** `{word}` in a text stands for a word of the run; a value of only `{word}` takes the type of the word. A call without an outcome is lost. */
+/** `{word}` in a text is replaced by a word of the run; a value of only `{word}` takes the type of the word. A call without an outcome is lost. */
 export interface ScenarioCall {
   readonly tool: string;
   readonly arguments: JsonObject;
@@ -381,7 +381,7 @@ export const scenarios: readonly Scenario[] = [
     faults: ['tool_efficiency'],
   },
   {
-    name: 'a page that is no page',
+    name: 'a page that is not a page',
     agent: 'research-assistant',
     weight: 2,
     input: 'Summarise the intranet page on {topic}.',

@@ -101,13 +101,13 @@ describe('image', () => {
     expect(copied.filter((path) => !letThrough.includes(`!${path}`))).toEqual([]);
   });
 
-  test('it runs as somebody else than root and listens where it says', () => {
+  test('it does not run as root, and listens at its address', () => {
     const config = parse(text('docker/config.yaml')) as JuryConfig;
     expect(dockerfile).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);
     expect(dockerfile).toContain(`EXPOSE ${portOf(config.listen.otlp_grpc)} ${portOf(config.listen.otlp_http)} ${portOf(config.listen.console)}\n`);
     expect(dockerfile).toContain(`fetch('http://127.0.0.1:${portOf(config.listen.console)}/livez')`);
     expect(config.listen.insecure).toBe(true);
-    // Nobody is asked for a token, so the names are what keeps pages of strangers out.
+    // There are no tokens, so the names are what keeps pages of strangers out.
     for (const { listen } of [config, withPhoenix]) expect(listen.allowed_hosts).toEqual(expect.arrayContaining(['localhost', 'tracejury']));
   });
 });

@@ -1,4 +1,4 @@
-/** The anchors of a page of Markdown as it is shown: lower case, spaces as hyphens, no other punctuation. */
+/** The anchors of a rendered page of Markdown: lower case, spaces as hyphens, no other punctuation. */
 export function anchorsOf(text: string): ReadonlySet<string> {
   return new Set(
     [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>

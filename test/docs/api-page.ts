@@ -60,7 +60,7 @@ ${summary}${rows.length === 0 ? '' : `\n\n| parameter | type | default | meaning
   }`;
 }
 
-/** Of a body that is a list of objects under one key, or an object. */
+/** Members of a body that is a list of objects under one key, or an object. */
 function bodyText(schema: JsonObject): string {
   const members = Object.entries(schema['properties'] as { readonly [key: string]: JsonObject });
   const [[key, list] = ['', {}]] = members;

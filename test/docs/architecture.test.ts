@@ -16,7 +16,7 @@ const filesOf = (row: string): readonly string[] =>
   [...row.matchAll(/`((?:src|evaluators|collectors)\/[\w./-]+\.ts)`/g)].map(([, file = '']) => file);
 
 describe('architecture', () => {
-  const questions = rowsUnder('Ten questions of a newcomer');
+  const questions = rowsUnder('Where to find things');
 
   test('architecture: a newcomer has ten questions', () => {
     expect(questions).toHaveLength(10);

@@ -1,17 +1,17 @@
-/** `docs/reference/backends.md`, from what each backend with scores of its own says of itself. */
+/** `docs/reference/backends.md`, from the self-description of each backend with its own scores. */
 import { scoreApis } from '../../src/exporters/index.ts';
 import { scoreApiKeyNames, type ScoreApiBackend, type ScoreApiKey } from '../../src/exporters/scores/score-api-backend.ts';
 
 export function backendsPage(): string {
-  return `${[opening, places(scoreApis), '## What they cannot take', losses(scoreApis), '## What an entry names', keys(scoreApis)].join('\n\n')}\n`;
+  return `${[opening, places(scoreApis), '## Verdicts without a place', losses(scoreApis), '## Keys of an entry', keys(scoreApis)].join('\n\n')}\n`;
 }
 
 const opening = `# Backends with a score API
 
 <!-- Written by npm run docs from src/exporters. -->
 
-\`to: span_events\` reaches every backend that takes OTLP. The backends on this page also have scores of their own, which their lists, filters and charts read. Each has an
-exporter that writes these scores. As with [all exporters](../explanation/exports.md), scores that a backend does not take wait in the store.
+\`to: span_events\` reaches every backend that takes OTLP. The backends on this page also have their own scores, which their lists, filters and charts read. Each has an
+exporter that writes these scores. Scores that a backend does not take wait in the store, as with [all exporters](../explanation/exports.md).
 
 The evaluation key identifies a score: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, replaces
 the one before. Skipped verdicts are not sent. When a revision ends a verdict, or a run proves to be part of another one, the exporter deletes the score.`;

@@ -3,11 +3,10 @@ import { evaluators } from '../../evaluators/index.ts';
 import { configVariables } from '../../src/config/overrides.ts';
 import { type ReferenceRow, referenceRows, rowOf } from '../../src/config/schema.ts';
 import { sections } from '../../src/config/sections/index.ts';
-import type { Section } from '../../src/config/sections/section.ts';
-import { isJsonArray, isJsonObject, jsonText, member, type JsonValue } from '../../src/model/json.ts';
+import { isJsonArray, isJsonObject, type JsonObject, jsonText, member, type JsonValue } from '../../src/model/json.ts';
 
 export function configurationPage(): string {
-  return `${[opening, ...sections(evaluators).map(sectionText), closing].join('\n\n')}\n`;
+  return `${[opening, ...Object.entries(sections(evaluators).schema['properties'] as { readonly [key: string]: JsonObject }).map(sectionText), closing].join('\n\n')}\n`;
 }
 
 const opening = `# Configuration
@@ -22,7 +21,7 @@ export:
   - { to: phoenix, endpoint: http://127.0.0.1:6006 }
 \`\`\`
 
-A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default, and without a file all defaults hold.
+A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every key has a default; without a file, all defaults apply.
 
 - \`tracejury config check FILE\` names all faults at once, each with line and column; \`--try\` asks the backends of \`export\` and the judges whether they take the credentials.
 - \`tracejury config print FILE\` shows the effective configuration, secrets masked.
@@ -31,8 +30,8 @@ A configuration is one YAML file, given with \`tracejury serve -c FILE\`. Every 
 Durations are written with a unit: \`500ms\`, \`5s\`, \`10m\`, \`1h\`, \`7d\`. Sizes are written in binary units or plain bytes: \`512KiB\`,
 \`16MiB\`, \`4GiB\`, \`1048576\`. Unknown keys are refused.
 
-\`\${env:NAME}\` in a value stands for an environment variable, as in the OpenTelemetry Collector. \`\${env:NAME:-default}\` has a value
-for a variable that is not set, and \`$$\` is a dollar sign. A value that is one substitution alone gets its type by the rules of YAML, quoted
+\`\${env:NAME}\` in a value is replaced by an environment variable, as in the OpenTelemetry Collector. \`\${env:NAME:-default}\` has a value
+for a variable that is not set, and \`$$\` is a dollar sign. A value that is only one substitution gets its type by the rules of YAML, quoted
 or not, unless the key takes a text. It never becomes a list or a mapping. Inside \`{ }\` and \`[ ]\` it must be quoted. Anchors and aliases
 work, merge keys (\`<<\`) do not.
 
@@ -55,7 +54,7 @@ their signal (\`LOGS\`, \`METRICS\`, \`TRACES\`) in the same way.
 These variables beat the file, for containers: ${configVariables.map(({ name, path }) => `\`${name}\` (\`${path.join('.')}\`)`).join(', ')}. The flags \`--port\` and \`--log-level\` of
 \`tracejury serve\` beat both. \`OTEL_LOG_LEVEL\` sets the level where none of them does: \`none\` is \`silent\`, \`verbose\` and \`all\` are \`trace\`. An empty variable counts as not set.`;
 
-function sectionText({ key, schema }: Section): string {
+function sectionText([key, schema]: readonly [string, JsonObject]): string {
   const rows = referenceRows({ properties: { [key]: schema } }, [], '').slice(1);
   const own = rowOf({ key, path: [key], schema, required: false });
   const preset = member(schema, 'default');
@@ -67,7 +66,7 @@ function sectionText({ key, schema }: Section): string {
     ...(table.length === 0 ? [] : [['| key | type | default | meaning |', '|---|---|---|---|', ...table].join('\n')]),
   ].join('\n\n');
 
-  /** A mapping is told by its members, unless it has something to say of itself. */
+  /** A mapping is described by its members, unless it has a description. */
   function isLeaf(row: ReferenceRow): boolean {
     const isParent = rows.some(
       (other) => other.path.length > row.path.length && row.path.every((part, index) => part === other.path[index]),

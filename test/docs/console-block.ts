@@ -2,11 +2,11 @@
 
 export interface ShownCommand {
   readonly command: string;
-  /** Of the command as it is shown and what it prints. */
+  /** Lines of a shown command and its output. */
   readonly output: RegExp;
 }
 
-/** `…` stands for the rest of a word or line, on a line of its own for any lines. */
+/** `…` matches the rest of a word or line; by itself on a line it matches any lines. */
 export function commandsOf(text: string): readonly ShownCommand[] {
   return text
     .split(/^\$ /m)

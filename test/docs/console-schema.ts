@@ -34,7 +34,7 @@ export function schemaTypes(document: JsonObject): string {
   const schemas = Object.entries(components.schemas).map(([name, schema]) => [name, typeOf(schema)] as const);
   return `/** Types of the API. Written by npm run docs from the OpenAPI document. */
 
-/** What the API names and refers to. */
+/** Named schemas of the API. */
 export ${interfaceText('Schemas', schemas)}
 
 /** Reads, by path. */

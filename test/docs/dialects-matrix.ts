@@ -1,4 +1,4 @@
-/** Which fields the recordings of each instrumentation and version carry, as one table: where each was read from, or that it is not there. */
+/** One table of the fields that the recordings of each instrumentation and version carry: the source of each, or its absence. */
 import type { Provenance, Run } from '../../src/model/agent-trace.ts';
 import { mainDialect, missingDataOf, type Lack } from '../../src/pipeline/reporting/missing-data.ts';
 import { isClaimed, notClaimed } from '../recordings/claimed.ts';
@@ -7,12 +7,12 @@ import { openRecordings } from '../recordings/data/open.ts';
 import type { ExpectedCall, ExpectedRecording, ExpectedTrace } from '../recordings/expected.ts';
 import { ownRecordings, play, type Recording } from '../recordings/read.ts';
 
-/** Undefined: the recorded runs had nothing of the kind, so nothing can be said. Empty: they had, and the spans do not carry it. */
+/** Undefined when the recorded runs had nothing of the kind. Empty when they had, and the spans do not carry it. */
 type Sources = readonly string[] | undefined;
 
 interface Cell {
   readonly sources: Sources;
-  /** What is read is not what the agent did. */
+  /** The value read is not what the agent did. */
   readonly differs: boolean;
 }
 
@@ -21,7 +21,7 @@ interface Field {
   readonly cell: (of: Recorded) => Sources;
   /** Differences of recordings that are about it. */
   readonly about: RegExp;
-  /** What an evaluator lacks where it is absent. */
+  /** The data that an evaluator lacks where it is absent. */
   readonly lack?: Lack;
 }
 
@@ -36,7 +36,7 @@ interface Row {
   readonly dialects: readonly string[];
   readonly names: readonly string[];
   readonly cells: readonly Cell[];
-  /** What to switch on for the fields that are absent. */
+  /** Switches for the absent fields. */
   readonly switches: ReadonlySet<string>;
 }
 
@@ -179,7 +179,7 @@ export function matrix(): string {
   return [
     legend,
     [`| ${head.join(' | ')} |`, `|${head.map(() => '---|').join('')}`, ...rows.map(rowText)].join('\n'),
-    `### Recordings that are read otherwise\n\n${[
+    `### Recordings that are read differently\n\n${[
       '| recording | fields | why |',
       '|---|---|---|',
       ...openRecordings.map(({ recording, fields: open, because }) => `| ${recording} | ${open.join(', ')} | ${cellOf(because)} |`),
@@ -188,26 +188,26 @@ export function matrix(): string {
   ].join('\n\n');
 }
 
-const legend = `## What recordings of real SDKs carry
+const legend = `## Coverage in recordings of real SDKs
 
-Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK. Where recordings of one folder carry
-different fields, because content was switched on or another format was chosen, each has a row. So has one that is read otherwise than the agent ran.
+Each row is an instrumentation in one version and configuration, recorded while a scripted model answered a real SDK. Where recordings of one folder have
+different fields, because content was switched on or another format was chosen, each has a row. So does one whose reading differs from what the agent did.
 
 | cell | meaning |
 |---|---|
-| span | read, and equal to what the agent did: the span of the run, model call or tool carries it, or its event |
-| *messages* | recovered: no span of the tool tells it, so it is taken from what the model asked for or was told |
+| span | read, and equal to what the agent did: the span of the run, model call or tool has it, or its event |
+| *messages* | recovered: no span of the tool has it, so it is read from the model's requests and answers |
 | *log* | recovered: it is in log records only |
 | names only | definitions without schemas |
-| ≠ | read, and not all of it is what the agent did; the table below says why |
-| **–** | the run had it, and nothing carries it: evaluators that need it are skipped |
-| (empty) | the recorded runs had nothing of the kind, as far as it is known |`;
+| ≠ | read, but not all of it is what the agent did; the table below gives the reason |
+| **–** | the run had it, and no span has it: evaluators that need it are skipped |
+| (empty) | the recorded runs had nothing of the kind, as far as known |`;
 
 function groupOf({ name, expected: { source } }: Recording): string {
   return JSON.stringify([name.split('/')[0], source.package, source.version]);
 }
 
-/** Recordings whose fields go together share a row: what one says of a field the other does not contradict. */
+/** Recordings whose fields go together share a row: they do not contradict each other on any field. */
 function rowsOf(recordings: readonly Recording[]): readonly Row[] {
   const rows: Row[] = [];
   for (const recording of recordings) {

@@ -67,7 +67,7 @@ function section({ id, summary, recognisedBy: by, wants, logs, captureHints, car
           ].join('\n'),
         ]),
     ...(wants.keys.length === 0 && wants.prefixes.length === 0
-      ? ['Attributes read: none of its own.']
+      ? ['Attributes read: none specific to it.']
       : [`Attributes read: ${listed([...wants.keys, ...wants.prefixes.map((prefix) => `${prefix}*`)])}.`]),
   ].join('\n\n');
 }

@@ -21,4 +21,4 @@ const opening = `# Errors
 <!-- Written by npm run docs from the catalogue of errors. -->
 
 Every error has a code, and the message adds what happened this time. The status is the one of an HTTP answer, when the error happens
-while a request is answered. "Try again" says whether the same request may succeed later; OTLP exporters do so by themselves.`;
+while a request is answered. "Try again" shows whether the same request may succeed later; OTLP exporters do so by themselves.`;

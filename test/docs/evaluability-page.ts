@@ -15,7 +15,7 @@ const [agent, dialect, evaluator, outcome, reason, need] = metrics[metric].label
 const each = [agent, dialect, evaluator].join(', ');
 
 function opening(): string {
-  return `# Which runs could be scored
+  return `# Runs that could be scored
 
 <!-- Written by npm run docs from the collectors' own data and the table of metrics. -->
 
@@ -56,17 +56,17 @@ It has no value where nothing could be scored. This query gives what was missing
     )
 
 A low share of scored runs is about the instrumentation, not about the agent. Its scores speak for the runs that carry the evidence, and
-these may come from one version or one service. The need says which setting helps.`;
+these may come from one version or one service. The need names the setting that helps.`;
 }
 
 function lacks(): string {
   const rows = [...Map.groupBy(Object.entries(lackByReason), ([, lack]) => lack)].map(
     ([lack, own]) => `| \`${lack}\` | ${lackTexts[lack]} | ${own.map(([one]) => `\`${one}\``).join(', ')} | ${helps(lack)} |`,
   );
-  return ['## What may be missing', '', '| need | what it is | reasons | what helps |', '|---|---|---|---|', ...rows].join('\n');
+  return ['## Needs that may be missing', '', '| need | meaning | reasons | remedy |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** What depends on the SDK stands in the table below. */
+/** The table below has the parts that depend on the SDK. */
 function helps(lack: Lack): string {
   const general = missingDataOf(lack, []);
   if (general !== undefined) return general;

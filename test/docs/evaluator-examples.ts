@@ -12,11 +12,11 @@ interface Example {
   /** Beside `use`, as a configuration has it. */
   readonly entry?: JsonObject;
   readonly run: JsonValue;
-  /** Of the judge or the endpoint, one a question. */
+  /** Answers of the judge or the endpoint, one per question. */
   readonly answers?: readonly JsonValue[];
-  /** Of an embedding model, for the texts in the order in which they are asked. */
+  /** Vectors of an embedding model, for the texts in the order of the questions. */
   readonly vectors?: JsonValue;
-  /** How long the run took. */
+  /** Duration of the run. */
   readonly seconds?: number;
 }
 

@@ -37,7 +37,7 @@ const opening = `# Evaluators
 \`\`\`yaml
 evaluators:
   - defaults                      # the rules that are on without a list
-  - tool_recovery                 # a name alone: with its defaults
+  - tool_recovery                 # only a name: with its defaults
   - use: tool_trajectory
     name: booking_path            # the name that the scores carry
     expect: { tool_calls: [ { name: search_flights }, { name: book_hotel } ] }
@@ -47,23 +47,23 @@ evaluators:
 
 An evaluator scores one run of an agent. Each evaluation ends in exactly one of three outcomes:
 
-- **scored**: a score from 0 to 1, where higher is better. A sentence says what to do, and span ids prove it.
+- **scored**: a score from 0 to 1, where higher is better. A sentence names the remedy, and span ids prove it.
   The run passes when the score is at least the threshold. With \`threshold: null\` the score is a raw metric, which neither passes nor fails.
-- **skipped**: the run had nothing to score, and the reason says what was missing. A skipped evaluation never counts as 0 or as 1.
-- **failed**: the judge or the evaluator itself broke off. This says nothing about the agent.
+- **skipped**: the run had nothing to score, and the reason names what was missing. A skipped evaluation never counts as 0 or as 1.
+- **failed**: the judge or the evaluator itself broke off. It has no meaning for the agent.
 
 ## How to read the examples
 
 Each evaluator below has an example with its verdict. \`run\` is an agent trace or a list of messages, as \`tracejury eval\` reads them.
-\`entry\` stands beside \`use:\` in the configuration. \`answers\` are what the judge or the endpoint answered, and \`vectors\` what an embedding model answered.
-A test scores every example again. All of them stand in [\`examples/evaluators.yaml\`](../../examples/evaluators.yaml).
+\`entry\` is next to \`use:\` in the configuration. \`answers\` are what the judge or the endpoint answered, and \`vectors\` what an embedding model answered.
+A test scores every example again. All of them are in [\`examples/evaluators.yaml\`](../../examples/evaluators.yaml).
 
 ## Expectations
 
 An expectation comes from the entry, from a dataset, or with the run as JSON in the attribute \`tracejury.expected\`. A member that comes with the run
 replaces the same member of the configuration. An expected call without \`arguments\` accepts any arguments.
 
-Evaluators compare values as JSON. The number 1 equals 1.0, a boolean is no number, and null differs from a missing key. Whole numbers of any length are exact.
+Evaluators compare values as JSON. The number 1 equals 1.0, a boolean is not a number, and null differs from a missing key. Whole numbers of any length are exact.
 
 ## Calls that never ran
 
@@ -82,7 +82,7 @@ turn that never came has no calls. A run without messages is one turn, and so is
 
 ## Labels
 
-The label of a score is \`pass\` or \`fail\`. A raw metric has no label. A judge with labels of its own gives the label of the verdict. That is the label of the
+The label of a score is \`pass\` or \`fail\`. A raw metric has no label. A judge with its own labels gives the label of the verdict. That is the label of the
 whole run, or the worst label among its calls, documents, turns or blocks. [Judges](../guides/judges.md#questions-by-evaluator) lists them.
 
 ## Rules that can ask a judge
@@ -99,7 +99,7 @@ const closing = `## Groups of runs
 
 \`convergence\` compares several runs of one task. It is a function of the library and no entry of \`evaluators:\`. Its value is the mean of least steps
 divided by own steps over all runs. The least number comes from the runs that succeeded, or from a known optimum. A run that failed or took no step counts 0.
-The result always names the number of runs, because one run alone is its own optimum. [Several runs of one task](../guides/tasks.md) says where it appears.`;
+The result always names the number of runs, because a single run is its own optimum. [Several runs of one task](../guides/tasks.md) shows where it appears.`;
 
 function table(): string {
   const rows = evaluators.map(
@@ -124,14 +124,14 @@ function section(one: AnyEvaluator): string {
     one.summary,
     exampleText(one),
     [
-      `- Looks at: ${needs === '' ? (one.kind === 'http' ? 'whatever the endpoint wants' : 'whatever its options name') : needs}`,
+      `- Looks at: ${needs === '' ? (one.kind === 'http' ? 'the parts that the endpoint wants' : 'the parts that its options name') : needs}`,
       `- Kind: ${kind(one)}, ${one.onByDefault ? 'on' : 'off'} by default, threshold ${threshold(one)}, version ${one.version}`,
       `- Source: ${one.source}`,
     ].join('\n'),
     ...(on.length === 0
       ? []
       : [
-          `A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#what-checks-an-expectation), unless another evaluator checks that part.`,
+          `A dataset that expects ${on.map((part) => `\`${part}\``).join(' or ')} [switches it on](../guides/ci.md#evaluators-that-check-an-expectation), unless another evaluator checks that part.`,
         ]),
     ...(expected.length === 0 ? [] : [['| under `expect` | meaning |', '|---|---|', ...expected].join('\n')]),
     ...(options.length === 0 ? [] : [['| option | default | meaning |', '|---|---|---|', ...options].join('\n')]),

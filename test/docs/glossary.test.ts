@@ -1,4 +1,4 @@
-/** The words of the glossary are those of the code: each stands in the product, in a name or in a comment. */
+/** The words of the glossary are those of the code: each is used in the product, in a name or in a comment. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -18,10 +18,10 @@ test('glossary: it lists words', () => {
   expect(words.length).toBeGreaterThan(60);
 });
 
-test.each(words)('glossary: the code says %s', (word) => {
+test.each(words)('glossary: the code uses %s', (word) => {
   expect(product.includes(word.replaceAll('-', ' '))).toBe(true);
 });
 
-test('glossary: no word stands in two rows', () => {
+test('glossary: no word is in two rows', () => {
   expect(words).toEqual([...new Set(words)]);
 });

@@ -11,6 +11,7 @@ import { identityBytesMax, identityCharsMax } from '../../src/model/identity-tex
 import { annotationsPerTraceMax, annotationsWaitingMax } from '../../src/model/store/annotation-store.ts';
 import { datasetExamplesMax, datasetsMax, datasetVersionsMax } from '../../src/model/store/dataset-store.ts';
 import { experimentsMax, resultsMax, spanExperimentsMax } from '../../src/model/store/experiment-store.ts';
+import { issuesPerAgentMax, issuesPerTenantMax } from '../../src/model/store/issue-store.ts';
 import { processesMax } from '../../src/model/store/process-store.ts';
 import { sessionRunsMax } from '../../src/model/store/session-list.ts';
 import { sessionTurnsMax } from '../../src/model/store/session-store.ts';
@@ -27,7 +28,6 @@ import { waitingResultsMax, waitingRunsMax } from '../../src/service/experiment-
 import { rowsMax as judgedSessionsMax } from '../../src/service/judge-admission.ts';
 import { processesMaxDefault } from '../../src/service/process-learning.ts';
 import { runsMax as gaugedRunsMax } from '../../src/service/rate-gauges.ts';
-import { elsewhereMax } from '../../src/service/shards/shard-set.ts';
 import { waitingMax } from '../../src/service/rule-matcher.ts';
 import { itemsMaxDefault } from '../../src/stores/run-writer.ts';
 import { knownMax, tracesMaxDefault as tracesWaitingMax, wantedMaxDefault } from '../../src/stores/span-archiver.ts';
@@ -46,15 +46,17 @@ import { versionsMax as versionsAnsweredMax } from '../../src/web/api/versions.t
 import { attemptsMax, sessionsMax } from '../../src/web/browser-sessions.ts';
 import { usedTicketsMax } from '../../src/web/people.ts';
 import { defaultStreamBounds } from '../../src/web/event-streams.ts';
+import { messageBytesMax } from '../../src/web/mcp-routes.ts';
+import { answerBytesMax, pageEntriesMax } from '../../src/web/mcp/tool-answer.ts';
 import { defaultResponseBounds } from '../../src/web/request-guard.ts';
 
 interface Limit {
   readonly counts: string;
   readonly most: number;
-  /** Who has the bound for itself, or how several share it. */
+  /** The owner of the bound, or how several share it. */
   readonly per: string;
   readonly beyond: string;
-  /** How the service counts what is beyond. */
+  /** Count of items beyond the bound. */
   readonly counted?: string;
 }
 
@@ -71,7 +73,7 @@ const [tenant, shared, largest] = [
 
 const groups: readonly Group[] = [
   {
-    title: 'What spans name',
+    title: 'Names from spans',
     limits: [
       {
         counts: `characters of the name of an agent, session, version, tool, service or model, in at most ${identityBytesMax} bytes`,
@@ -103,12 +105,19 @@ const groups: readonly Group[] = [
         per: tenant,
         beyond: 'the version `other`, and one agent `other` beyond twice as many',
       },
-      { counts: 'tasks of one version in these sums', most: tasksMax, per: 'version of an agent', beyond: 'the sum over all tasks alone' },
+      { counts: 'tasks of one version in these sums', most: tasksMax, per: 'version of an agent', beyond: 'only the sum over all tasks' },
       {
         counts: 'agents that one alert looks at',
         most: alertAgentsMax,
         per: 'rule; the tenants take turns by their runs',
         beyond: 'agents with fewer runs are not looked at; as many more keep a state that they had',
+      },
+      { counts: 'issues of one agent', most: issuesPerAgentMax, per: 'agent', beyond: 'one issue `other failures` of the evaluator' },
+      {
+        counts: 'issues of all agents',
+        most: issuesPerTenantMax,
+        per: tenant,
+        beyond: 'one issue `other failures` of the evaluator, without an agent',
       },
       {
         counts: 'services that may be reported as not recognised',
@@ -126,7 +135,7 @@ const groups: readonly Group[] = [
         counts: 'sessions whose turns complete definitions of tools for each other',
         most: toolSessionsMax,
         per: 'all tenants; the one with the most gives its oldest',
-        beyond: 'a turn has the definitions of its own spans',
+        beyond: 'a turn has only the definitions in its spans',
       },
       {
         counts: 'traces whose task is known',
@@ -142,7 +151,7 @@ const groups: readonly Group[] = [
         counted: 'tracejury_tasks_forgotten_total',
       },
       {
-        counts: 'of them with labels of their own',
+        counts: 'of them with their own labels',
         most: labelledMaxDefault,
         per: shared,
         beyond: 'one task `other` of all',
@@ -178,7 +187,7 @@ const groups: readonly Group[] = [
         counts: 'newest runs of one answer about rates',
         most: runsMax,
         per: 'answer; `tenant` gives one tenant the whole',
-        beyond: '`since` names the time from which runs count',
+        beyond: '`since` names the start of the counted time',
       },
       {
         counts: 'learnt processes, by agent and version',
@@ -241,12 +250,6 @@ const groups: readonly Group[] = [
         beyond: 'their spans are not stored',
       },
       {
-        counts: 'traces that went to another thread than their ids name',
-        most: elsewhereMax,
-        per: largest,
-        beyond: 'later spans go to the thread that their ids name',
-      },
-      {
         counts: 'evaluations in memory that wait for judges and endpoints',
         most: jobsWaitingMax,
         per: shared,
@@ -296,7 +299,7 @@ const groups: readonly Group[] = [
     limits: [
       { counts: 'experiments with a runner', most: experimentsMax, per: tenant, beyond: 'the command is refused' },
       {
-        counts: 'experiments of spans alone',
+        counts: 'experiments made only of spans',
         most: spanExperimentsMax,
         per: tenant,
         beyond: 'further ones are refused',
@@ -350,6 +353,14 @@ const groups: readonly Group[] = [
         beyond: '503',
         counted: 'tracejury_console_busy_total',
       },
+      {
+        counts: 'bytes of an answer of a tool over MCP',
+        most: answerBytesMax,
+        per: 'answer',
+        beyond: 'long texts and lists are cut',
+      },
+      { counts: 'bytes of a message over MCP', most: messageBytesMax, per: 'request', beyond: '413' },
+      { counts: 'entries of a list over MCP', most: pageEntriesMax, per: 'page', beyond: 'the next page has them' },
       { counts: 'sessions of browsers', most: sessionsMax, per: 'all callers', beyond: 'the holder with the most loses its oldest' },
       { counts: 'silences of alerts', most: silencesMax, per: 'tenant of the alerts', beyond: '409' },
       {
@@ -383,7 +394,7 @@ const groups: readonly Group[] = [
 
 /** A flood of one tenant shortens it for all. */
 const remembered: Group = {
-  title: 'What the service remembers of all tenants',
+  title: 'Memory of the service for all tenants',
   limits: [
     {
       counts: 'traces that are over, in each thread',
@@ -399,12 +410,12 @@ const remembered: Group = {
     { counts: 'runs that were written last, for live lists', most: liveRunsMax, beyond: 'the event `lag` counts them' },
     { counts: 'newest runs behind the gauges about rates', most: gaugedRunsMax, beyond: 'older runs do not count; the API takes `tenant`' },
     {
-      counts: 'labels of verdicts by which runs are found, by evaluator and verdict',
+      counts: 'labels of verdicts that runs can be found by, by evaluator and verdict',
       most: marksMax,
       per: 'all tenants; the first stay',
       beyond: 'no run is found by a further label',
     },
-    { counts: 'sign-ins of people that are over', most: usedTicketsMax, beyond: 'the issuer alone refuses a second use' },
+    { counts: 'sign-ins of people that are over', most: usedTicketsMax, beyond: 'only the issuer refuses a second use' },
   ].map((limit) => ({ per: 'all tenants; the newest stay', ...limit })),
 };
 

@@ -15,3 +15,11 @@ test.each(files)('docs: links of %s to parts of pages lead there', (file) => {
   });
   expect(dangling.map(([link]) => link)).toEqual([]);
 });
+
+test('docs: docs/README.md lists each page, and that of decisions each decision', () => {
+  const folders = ['docs', 'docs/decisions'];
+  const listed = folders.flatMap((folder) =>
+    [...readFileSync(join(top, folder, 'README.md'), 'utf8').matchAll(/\]\(([^)#]+\.md)/g)].map(([, page = '']) => join(folder, page)),
+  );
+  expect(files.filter((file) => !listed.includes(file) && !['README.md', 'docs/README.md'].includes(file))).toEqual([]);
+});

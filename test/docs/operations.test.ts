@@ -1,4 +1,4 @@
-/** The guide for operators, the alert rules and the dashboard name only what the service tells: metrics with their suffixes, labels, log lines, exporters' words. */
+/** The guide for operators, the alert rules and the dashboard name only metrics, labels and log lines that the service has. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -48,7 +48,7 @@ function counted(name: string, row: MetricFamily['row']): MetricFamily {
   };
 }
 
-/** What looks like a name of ours and is neither a sample nor a label. */
+/** Words that look like our names and are neither a sample nor a label. */
 function unknownNames(text: string): readonly string[] {
   return [...text.matchAll(/\b(?:tracejury|gen_ai)_\w+/g)].map(([name]) => name).filter((name) => !samples.has(name) && !labels.has(name));
 }
@@ -82,13 +82,13 @@ for (const path of [
   'guides/dashboards.md',
   'explanation/exports.md',
   'tutorial/getting-started.md',
-  'guides/judging.md',
+  'guides/judge-quality.md',
   'guides/webhooks.md',
 ]) {
   test(`docs: every metric in docs/${path} is on the metrics page`, () => {
     const text = readFileSync(join(docs, path), 'utf8');
     expect(text).toMatch(/\btracejury_\w+/);
-    // A histogram as a whole is no sample, and prose may speak of it.
+    // A histogram as a whole is not a sample, and prose may speak of it.
     expect(unknownNames(text).filter((name) => !samples.has(`${name}_bucket`))).toEqual([]);
     expect(unknownLabels(text)).toEqual([]);
   });
@@ -97,7 +97,7 @@ for (const path of [
 /** Labels that Prometheus gives to every sample of a scraped page. */
 const targetLabels = ['instance', 'job'];
 
-/** What a query groups by, or shows in a legend, and none of its metrics has. */
+/** Labels that a query groups by, or shows in a legend, and that none of its metrics has. */
 function strangeGroups({ expr, legend }: { readonly expr: string; readonly legend: string }): readonly string[] {
   const own = new Set([...targetLabels, ...[...expr.matchAll(/\btracejury_\w+/g)].flatMap(([name]) => [...(samples.get(name) ?? [])])]);
   const used = [
@@ -189,6 +189,7 @@ test('docs: the log lines in the guide are those that the service writes', () =>
     'src/journals/journal-metrics.ts',
     'src/receivers/rejection.ts',
     'src/exporters/delivery/outage-log.ts',
+    'src/judges/judge-outages.ts',
     'src/pipeline/reporting/content-notices.ts',
   ]
     .map((file) => readFileSync(join(docs, '..', file), 'utf8'))

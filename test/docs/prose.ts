@@ -1,7 +1,7 @@
 /** The sentences of a page of Markdown as a reader meets them: of paragraphs, list items, cells and headings, without blocks of code. */
 
 export interface Sentence {
-  /** Of the line where its block begins, from 1. */
+  /** The line where its block begins, from 1. */
   readonly line: number;
   readonly text: string;
 }
@@ -62,7 +62,7 @@ function blocksOf(markdown: string): readonly Sentence[] {
     else if (/^Verdict: .*\*$/.test(line)) open = begin(number, line.replace(/\*.*\*$/, ''));
     else if (/^\s*\|/.test(line)) {
       open = undefined;
-      // A cell is prose of its own.
+      // A cell is separate prose.
       for (const cell of line.split(/(?<!\\)\|/)) if (!/^[\s:-]*$/.test(cell)) begin(number, cell);
     } else if (/^#+ /.test(line)) {
       open = undefined;

@@ -34,7 +34,7 @@ export function foldersOf(files: readonly SourceFile[]): readonly Folder[] {
     .toSorted((one, other) => other.floor - one.floor || (one.name < other.name ? -1 : 1));
 }
 
-/** `known`: the page as it is, whose figures stay until they are wrong by more than a tenth. */
+/** `known` is the current page, whose figures stay until they are wrong by more than a tenth. */
 export function sourceTree(
   folders: readonly Folder[],
   { upward, circles }: { readonly upward: number; readonly circles: number },

@@ -53,7 +53,7 @@ test('tutorial: the workflow runs scripts of the package.json that the page show
   expect(started).toEqual(Object.keys(scripts));
 });
 
-/** What `npm install` would bring: the launcher of this checkout, and the packages that it was tested with. */
+/** Everything that `npm install` would bring: the launcher of this checkout, and the packages that it was tested with. */
 function installPackages(): void {
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   symlinkSync(join(top, 'bin/tracejury.cjs'), join(folder, 'node_modules/.bin/tracejury'));
@@ -80,7 +80,7 @@ function change({ file, text }: Block): void {
   );
 }
 
-/** `npx` looks for the command for a second each time; here it is on the path, with the variable by which it is known. */
+/** `npx` looks for the command for a second each time; here it is on the path, with its variable. */
 function run(command: string, lastStatus: number): { readonly status: number; readonly output: string } {
   const path = [join(folder, 'node_modules/.bin'), dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
   const { status, stdout } = spawnSync(

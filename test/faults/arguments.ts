@@ -1,4 +1,4 @@
-/** What the command line of fault trials says. */
+/** The command line of fault trials. */
 import { runnerArguments } from '../runner-arguments.ts';
 
 export interface TrialArguments {

@@ -26,7 +26,7 @@ test('faults: a disk that fails does so from its operation on, so often, and onl
   expect(await write(file)).toBe(hello.length);
 });
 
-test('faults: a short write writes half, and says so', async () => {
+test('faults: a short write writes half, and reports it', async () => {
   const { files } = diskOf({ kind: 'failing', since: 'start', from: 2, times: 1, how: 'short' });
   const file = await files.open(path(), 'new');
   expect(await write(file)).toBe(6);

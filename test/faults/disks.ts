@@ -29,7 +29,7 @@ function layerOf(fault: Exclude<DiskFault, { kind: 'failing' }> | undefined): Fi
   }
 }
 
-/** What a disk writes as a whole, at the worst; of a long write no more pieces than this. */
+/** The largest unit that a disk writes as a whole; a long write has no more pieces than this. */
 const pieceBytesMin = 64;
 const piecesMax = 64;
 
@@ -39,7 +39,7 @@ interface Write {
 }
 
 /**
- * Bytes stay in this process until they are synced, so that SIGKILL takes them away as a loss of power does. Of each write a share of its pieces
+ * Bytes stay in this process until they are synced, so that SIGKILL takes them away as a loss of power does. For each write a share of its pieces
  * goes to the file at once: which ones, and in which order, is open.
  */
 function forgetful(chance: Chance, { syncs }: { readonly syncs: boolean }): FileLayer {

@@ -1,4 +1,4 @@
-/** What is there more than once at the end of a trial. */
+/** Items that exist more than once at the end of a trial. */
 import { isJsonArray, type JsonObject } from '../../src/model/json.ts';
 
 /**

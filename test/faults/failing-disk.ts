@@ -1,4 +1,4 @@
-/** A disk of which the n-th operation fails, with n one higher in each trial: enough trials reach every operation. */
+/** A disk whose n-th operation fails, with n one higher in each trial: enough trials reach every operation. */
 import type { Fault } from './fault.ts';
 import type { DiskFault } from './world.ts';
 
@@ -20,7 +20,7 @@ export function failingDisk(name: string, summary: string, { how, times }: { rea
     }),
     async suffer({ restart, acknowledged }) {
       await acknowledged(60);
-      // What the disk left behind is read by a process whose disk is sound.
+      // A process whose disk is sound reads the files that this one left.
       await restart('SIGKILL');
       await acknowledged(20);
     },

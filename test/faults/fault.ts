@@ -11,16 +11,16 @@ export interface Scene {
   readonly service: () => Host;
   /** Ends it, and starts another one over what it left, in the given world; again in a sound one when it does not come up. */
   readonly restart: (signal: 'SIGKILL' | 'SIGTERM', world?: World) => Promise<void>;
-  /** Resolves when so many further requests were acknowledged, or none is for a while. */
+  /** Resolves when this many further requests were acknowledged, or none is for a while. */
   readonly acknowledged: (requests: number) => Promise<void>;
 }
 
 export interface Fault {
   readonly name: string;
   readonly summary: string;
-  /** In which the service starts; `trial` counts from 0. Absent: a sound one, and the command line as it is delivered. */
+  /** The world in which the service starts; `trial` counts from 0. When absent, a sound one, and the delivered command line. */
   readonly world?: (chance: Chance, trial: number) => World;
-  /** Whether every score of an acknowledged run has come to the backend at the end. */
+  /** True when every score of an acknowledged run has come to the backend at the end. */
   readonly scores: 'all sent' | 'may be missing';
   readonly suffer: (scene: Scene) => Promise<void>;
 }

@@ -18,7 +18,7 @@ describe.concurrent('faults', () => {
 
   const lyingDisk: Fault = {
     name: 'a disk that lies about its syncs',
-    summary: 'What it was told to keep is gone with the process.',
+    summary: 'The data that it had to keep is gone with the process.',
     scores: 'may be missing',
     world: (chance) => ({ disk: { kind: 'lying', seed: chance.below(1_000) } }),
     async suffer({ restart, acknowledged }) {
@@ -81,13 +81,13 @@ const wrong: readonly (readonly [what: string, from: string, to: string, told: s
   ['a verdict that is counted twice', 'label="pass"} 5', 'label="pass"} 6', 'results of tool_error: 7, not 6'],
 ];
 for (const [what, from, to, told] of wrong) {
-  test(`faults: ${what} is told`, () => {
+  test(`faults: ${what} is reported`, () => {
     expect(page).toContain(from);
     expect(brokenSums(page.replace(from, to))).toContain(told);
   });
 }
 
-test('faults: a span that was acknowledged and not counted is told', () => {
+test('faults: a span that was acknowledged and not counted is reported', () => {
   const received = 'tracejury_receiver_spans_total{tracejury_outcome="accepted",tracejury_reason=""} 6\n';
   expect(brokenReceipt(received, { acknowledged: 6 })).toEqual([]);
   expect(brokenReceipt(received, { acknowledged: 7 })).toEqual(['spans received: 6 accepted and 0 rejected, not 7 and 0']);

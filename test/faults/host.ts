@@ -1,4 +1,4 @@
-/** The service of a trial as a process of its own, over one folder, to be signalled, killed and started again. */
+/** The service of a trial as a separate process, over one folder, to be signalled, killed and started again. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,9 +14,9 @@ import { listOf } from './doubled.ts';
 import type { World } from './world.ts';
 
 export interface Host {
-  /** HTTP status; undefined: nobody answered. */
+  /** HTTP status; undefined without an answer. */
   send(spans: readonly Span[]): Promise<number | undefined>;
-  /** The decisions on the runs of a trace, as the API tells them. */
+  /** The decisions on the runs of a trace, from the API. */
   decisions(traceId: string): Promise<readonly JsonObject[]>;
   /** Every run that the API knows. */
   runs(): Promise<readonly JsonObject[]>;
@@ -32,13 +32,13 @@ export interface Host {
 export interface HostFolder {
   /** The file of the store. */
   readonly store: string;
-  /** Over what the process before has left: in a world of its own, or the command line as it is delivered. Rejects with what it said when it does not come up. */
+  /** Starts over the files of the process before: in a world of its choice, or as the delivered command line. Rejects with its output when it does not come up. */
   start(world?: World): Promise<Host>;
   /** Ends what still runs, and takes the folder away. */
   remove(): Promise<void>;
 }
 
-/** `yaml` is added to a configuration that says where everything lies. */
+/** `yaml` is added to a configuration that places all files. */
 export function hostFolder(yaml: string): HostFolder {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-fault-'));
   const file = join(folder, 'tracejury.yaml');
@@ -73,7 +73,7 @@ ${yaml}
   };
 }
 
-/** What it says until it is up. */
+/** Its output until it is up. */
 async function saidAtStart(child: ChildProcess): Promise<string> {
   let said = '';
   child.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));

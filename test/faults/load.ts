@@ -8,14 +8,14 @@ export interface Load {
   acknowledged(): number;
   /** Spans in them. */
   acknowledgedSpans(): number;
-  /** Begins no more runs, and brings those that are begun to their end. Gives the traces of which everything was acknowledged. */
+  /** Begins no more runs, and finishes those that are begun. Returns the traces that were acknowledged as a whole. */
   end(): Promise<readonly string[]>;
 }
 
 const agents = 4;
-/** While nobody answers, or the service refuses. */
+/** The wait while there is no answer, or the service refuses. */
 const restMsUsual = 25;
-/** A run that cannot be brought to its end within so many attempts is left. */
+/** A run that cannot be finished within this number of attempts is left. */
 const attemptsMaxUsual = 400;
 
 /** Spans of the two requests of one run. */
@@ -30,7 +30,7 @@ export interface LoadOptions {
   readonly attemptsMax?: number;
 }
 
-/** `send`: gives the HTTP status, or undefined when nobody answered. */
+/** `send` returns the HTTP status, or undefined without an answer. */
 export function startLoad(
   send: (spans: readonly Span[]) => Promise<number | undefined>,
   { requests = (trace) => halves(trace), pauseMs = 0, restMs = restMsUsual, attemptsMax = attemptsMaxUsual }: LoadOptions = {},

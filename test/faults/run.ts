@@ -1,6 +1,6 @@
 /**
  * `npm run check -- faults`: every fault, and the table: fault × trials × acknowledged spans × lost × doubled × scores not sent × pages whose numbers do not
- * add up. `--trials N` says how often each, `--only TEXT` which, `--from N` with which trial to begin, `--seed S` with which numbers.
+ * add up. `--trials N` sets how often each, `--only TEXT` which, `--from N` the first trial, `--seed S` the random numbers.
  */
 import type { Fault } from './fault.ts';
 import { faults } from './index.ts';

@@ -5,7 +5,7 @@ import type { World } from './world.ts';
 
 const [, , told = '{}', , file = ''] = process.argv;
 const { disk, clockMs = 0 } = JSON.parse(told) as World;
-// The service takes the machine's clock as it is when its modules are loaded, and counts on from there: nothing of it may be loaded before.
+// The service reads the machine's clock when its modules are loaded, and counts on from there: none of them may be loaded before.
 Object.defineProperty(performance, 'timeOrigin', { value: performance.timeOrigin + clockMs });
 const [{ evaluators }, { readConfig }, { service }, { bufferPool }] = await Promise.all([
   import('../../evaluators/index.ts'),
@@ -15,7 +15,7 @@ const [{ evaluators }, { readConfig }, { service }, { bufferPool }] = await Prom
 ]);
 
 process.on('SIGHUP', () => undefined);
-// Whoever reads a body after its last reader has released it reads nonsense.
+// A body that is read after its last reader has released it is nonsense.
 const buffers = bufferPool({ freeBytesMax: 32 * 1024 * 1024, poisons: true });
 const machine = diskOf(disk);
 const { config } = await readConfig({ file, env: {}, evaluators });

@@ -1,4 +1,4 @@
-/** A tracing backend over OTLP/HTTP that keeps the ids of what it took, and behaves as it is told. */
+/** A tracing backend over OTLP/HTTP that keeps the ids of what it took, and behaves as the test wants. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { traceRequest } from '../otlp/descriptors.ts';
 
@@ -8,7 +8,7 @@ export type Behaviour =
   | 'down'
   /** Every answer takes a while. */
   | 'slow'
-  /** It takes the spans, and then says by turns that it has not, answers nonsense, or cuts the connection. */
+  /** It takes the spans, and then denies it, answers nonsense, or cuts the connection, by turns. */
   | 'lying'
   /** It refuses, in the words that ask to come again. */
   | 'busy';

@@ -80,7 +80,7 @@ function receiptOf(total: Total): readonly { readonly signal: string; readonly a
   }));
 }
 
-/** What the receivers counted of the spans that came, once nothing is under way; one process must have lived through all of it. */
+/** The receivers' counts of the spans that came, once nothing is in progress; one process must have lived through all of it. */
 export function brokenReceipt(page: string, { acknowledged }: { readonly acknowledged: number }): readonly string[] {
   const total = totalOf(page.split('\n').flatMap(sampleOf));
   const [accepted, rejected] = ['accepted', 'rejected'].map((outcome) =>

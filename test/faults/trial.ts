@@ -11,9 +11,9 @@ import { brokenReceipt, brokenSums } from './sums.ts';
 import type { World } from './world.ts';
 
 export interface Account {
-  /** Spans of runs of which every request was acknowledged. */
+  /** Spans of runs that were acknowledged as a whole. */
   readonly acknowledged: number;
-  /** Of these, not in any run that the service knows at the end. */
+  /** Those of them that are in no run that the service knows at the end. */
   readonly lost: number;
   /** Runs and scores that are there more than once. */
   readonly doubled: number;
@@ -26,7 +26,7 @@ export interface Account {
 
 /** Looks at the service every so often while it suffers. */
 const lookEveryMs = 100;
-/** What is still not there after so many looks is lost. */
+/** A span that is still missing after this number of looks is lost. */
 const looksMax = 300;
 
 export async function accountOf(fault: Fault, trial: number, { seed = 1, looks = looksMax } = {}): Promise<Account> {
@@ -81,7 +81,7 @@ async function further(load: Load, requests: number): Promise<void> {
   }
 }
 
-/** Reads the metrics page again and again, whatever befalls the service. */
+/** Reads the metrics page again and again, through all faults. */
 function watched(service: () => Host): { readonly end: () => Promise<Pick<Account, 'pages' | 'broken'>> } {
   const broken = new Set<string>();
   const over = new AbortController();
@@ -130,7 +130,7 @@ async function settled(
   return { acknowledged: whole.length * spansPerRun, lost, doubled: doubledIn(runs, sink.taken()), unsent };
 }
 
-/** Spans that a run which is there lacks: the call of its tool with its result, and what the agent's own span tells. */
+/** Spans that a present run lacks: the call of its tool with its result, and the data of the agent's own span. */
 async function lostOf(service: Host, run: JsonObject): Promise<number> {
   const whole = await service.run(String(run['trace_id']), String(run['span_id']));
   const isComplete = whole['completeness'] === 'complete';

@@ -1,8 +1,8 @@
-/** What the process of a trial gets told about the machine that it believes to be on. Everything is plain data: it goes over a command line. */
+/** Facts for the process of a trial about the machine that it believes to be on. Everything is plain data: it goes over a command line. */
 
-/** How the journal's disk behaves. */
+/** Behaviour of the journal's disk. */
 export type DiskFault =
-  /** What is not synced is lost with the process; pieces of it come to the disk all the same, in any order. */
+  /** Unsynced bytes are lost with the process; pieces of them reach the disk all the same, in any order. */
   | { readonly kind: 'forgetful'; readonly seed: number }
   /** As `forgetful`, and a sync keeps nothing either: no service can promise anything on it. */
   | { readonly kind: 'lying'; readonly seed: number }
@@ -18,6 +18,6 @@ export type DiskFault =
 
 export interface World {
   readonly disk?: DiskFault;
-  /** What the machine's clock is off by when the process starts. */
+  /** Error of the machine's clock when the process starts. */
   readonly clockMs?: number;
 }

@@ -115,7 +115,7 @@ test('gate: prints the output of each suite in one piece', async () => {
   }
 });
 
-test('gate: one suite that works at a time, others that wait beside it, and those that measure alone at the end', async () => {
+test('gate: one suite that works at a time, others that wait beside it, and those that measure by themselves at the end', async () => {
   const spell = (name: string, load: Suite['load']): Suite =>
     suite(name, 'date +%s%N; sleep 0.2; date +%s%N; echo "1 passed, 0 failed"', { load });
   const { lines } = await played([spell('m', 'alone'), spell('v', 'works'), spell('w', 'works'), spell('x', 'waits'), spell('n', 'alone')]);
@@ -153,7 +153,7 @@ test('gate: at the end of its time, nothing has passed that has not ended', asyn
   expect(lines.at(-1)).toBe('0 passed, 2 failed');
 });
 
-test('gate: when it is stopped it kills what runs, also in groups of their own, and starts nothing more', async () => {
+test('gate: a stop kills what runs, also in separate groups, and starts nothing more', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-gate-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'pid');

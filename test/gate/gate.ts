@@ -7,9 +7,9 @@ export interface GateOptions {
 }
 
 export interface Gate {
-  /** Whether everything passed. */
+  /** True when everything passed. */
   readonly outcome: Promise<boolean>;
-  /** Kills what runs and starts nothing more. What has not passed by then has failed. */
+  /** Kills the running suites and starts nothing more. A suite that has not passed by then has failed. */
   stop(reason: string): void;
 }
 

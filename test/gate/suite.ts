@@ -10,7 +10,7 @@ export interface Suite {
   readonly env?: { readonly [name: string]: string };
   /** Passes or fails as a whole, by its exit code. Otherwise it ends with `N passed, M failed`. */
   readonly isOneCheck?: boolean;
-  /** `waits`: runs beside others. `works`: uses every core, one such suite at a time. `alone`: measures, with nothing beside it, after all others. */
+  /** `waits` runs beside others. `works` uses every core, one such suite at a time. `alone` measures, with nothing beside it, after all others. */
   readonly load: 'waits' | 'works' | 'alone';
   /** Names of the suites that make what it uses. When one of them fails, it fails without a start. */
   readonly needs?: readonly string[];
@@ -24,7 +24,7 @@ export interface Outcome {
   readonly seconds: number;
   /** Why it failed, unless its own checks show it. */
   readonly fault: string | undefined;
-  /** What it printed, without the line that counts. */
+  /** Its output, without the line that counts. */
   readonly output: string;
 }
 
@@ -106,7 +106,7 @@ function uncounted({
   return code !== 0 && failed === 0 ? `exit code ${code ?? 'none'}, although no check failed` : undefined;
 }
 
-/** Kills the group of a process and, on Linux, each descendant that made a group of its own. */
+/** Kills the group of a process and, on Linux, each descendant that made a separate group. */
 function killTree(pid: number): void {
   for (const one of [-pid, ...descendants(pid)])
     try {

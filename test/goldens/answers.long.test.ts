@@ -127,7 +127,15 @@ test('goldens: the OpenAPI document', async () => {
 });
 
 test('goldens: names, kinds, labels and meanings on the metrics page', async () => {
-  const lines = (await at.metrics()).split('\n').map((line) => {
+  const page = await eventually(
+    async () => {
+      const text = await at.metrics();
+      return text.includes('tracejury_issues{') ? text : undefined;
+    },
+    'the number of issues, which is counted every ten seconds',
+    { everyMs: 500, looksMax: 120 },
+  );
+  const lines = page.split('\n').map((line) => {
     const [name = ''] = line.split(/[{ ]/);
     return line.startsWith('#') ? line : `${name} ${[...line.matchAll(/(\w+)="/g)].map(([, label]) => label).join(' ')}`.trimEnd();
   });

@@ -95,7 +95,7 @@ async function settled(json: Scene['json']): Promise<void> {
       before = now;
       return isSame ? true : undefined;
     },
-    'runs that stay as they are',
+    'runs that stay unchanged',
     { everyMs: 150, looksMax: 400 },
   );
 }
@@ -113,6 +113,7 @@ function stable(text: string): string {
   return text
     .replaceAll(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, (time) => (Date.parse(time) > performance.timeOrigin - 60_000 ? '<now>' : time))
     .replaceAll(/127\.0\.0\.1:\d+/g, '<address>')
+    .replaceAll(/"(bytes)": \d{6,8},/g, '"$1": "<bytes>",')
     .replaceAll(/"((?:mean|p50|p95)_seconds)": [\d.]+/g, '"$1": "<time>"')
     .replaceAll(/"id": "[0-9a-f]{32}"/g, '"id": "<id>"');
 }

@@ -3,7 +3,7 @@ import type { Target } from './target.ts';
 
 export interface HostileCase {
   readonly name: string;
-  /** Makes the input, with a trace id of its own; what it gives sends it. */
+  /** Makes the input, with a new trace id; the returned function sends it. */
   readonly prepare: (trace: string) => Send;
   readonly want: Wanted;
 }
@@ -31,7 +31,7 @@ export interface Wanted {
   readonly requests: { readonly [labels: string]: number };
   /** Further counts of the metrics page. */
   readonly counts?: { readonly [sample: string]: number };
-  /** Of `tool_call_validity`, for each run: status, and the score or the reason. */
+  /** Verdicts of `tool_call_validity`, for each run: status, and the score or the reason. */
   readonly verdict?: string;
   /** A run so large that the service is known to need more than `turnMsMax` for it in one piece: milliseconds of the processor. */
   readonly turnMs?: number;
@@ -73,5 +73,5 @@ export const refused = (status: number, reason: string, says: RegExp, more: Part
 export const malformed = (says: RegExp = /not a valid OTLP request/): Wanted => refused(400, 'otlp_malformed', says);
 export const tooLarge = (says: RegExp = /larger than limits/): Wanted => refused(413, 'otlp_too_large', says);
 
-/** What Node's parser does not take. */
+/** Inputs that Node's parser does not take. */
 export const notHttp = (status = 400): Wanted => ({ status: String(status), ...request(`http other ${status} http_${status}`) });

@@ -37,7 +37,7 @@ export const compression: readonly HostileCase[] = [
   },
   { name: 'gzip in gzip', prepare: coded('gzip', (body) => gzipSync(gzipSync(body))), want: malformed() },
   { name: 'gzip in gzip, announced', prepare: coded('gzip, gzip', (body) => gzipSync(gzipSync(body))), want: unknownCoding },
-  { name: 'a coding of nobody', prepare: coded('br', (body) => body), want: unknownCoding },
+  { name: 'an unknown coding', prepare: coded('br', (body) => body), want: unknownCoding },
   { name: 'gzip that is plain', prepare: coded('gzip', (body) => body), want: broken('gzip') },
   { name: 'gzip that is zstd', prepare: coded('gzip', zstdCompressSync), want: broken('gzip') },
   { name: 'zstd that is gzip', prepare: coded('zstd', gzipSync), want: broken('zstd') },

@@ -59,7 +59,7 @@ export const framing: readonly HostileCase[] = [
     want: notHttp(),
   },
   {
-    name: 'a transfer encoding of nobody',
+    name: 'an unknown transfer encoding',
     prepare: () => raw(requestHead({ ...asProtobuf, 'transfer-encoding': 'cow' }), '0\r\n\r\n'),
     want: notHttp(),
   },
@@ -99,7 +99,7 @@ export const framing: readonly HostileCase[] = [
     want: good1,
   },
   {
-    name: 'an expectation of nobody',
+    name: 'an unknown expectation',
     prepare: whole((body) => requestHead({ ...asProtobuf, ...length(body), expect: 'miracles', connection: 'close' })),
     want: good1,
   },
@@ -167,7 +167,7 @@ export const framing: readonly HostileCase[] = [
     want: unknownType,
   },
   {
-    name: 'JSON that says it is UTF-16',
+    name: 'JSON that claims to be UTF-16',
     prepare: () => post(Buffer.from('{}', 'utf16le'), { headers: { 'content-type': 'application/json; charset=utf-16' } }),
     want: malformed(),
   },

@@ -7,7 +7,7 @@ import { fuzz, replay } from './fuzz.ts';
 import { damaged, randomFrom, recordedBodies } from './mutations.ts';
 import { openTarget } from './target.ts';
 
-test('hostile: twenty thousand damaged bodies are read or refused, and counted as they are answered', async () => {
+test('hostile: twenty thousand damaged bodies are read or refused, and counted by their answers', async () => {
   const target = await openTarget();
   const { accepted, refused, faults } = await fuzz(target, { cases: 20_000, seed: 20_261 });
   await target.stop();

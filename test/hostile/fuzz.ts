@@ -13,9 +13,9 @@ import type { Target } from './target.ts';
 export interface Fuzzed {
   readonly accepted: number;
   readonly refused: number;
-  /** What went wrong, the case, and the file that replays it. */
+  /** The fault, the case, and the file that replays it. */
   readonly faults: readonly string[];
-  /** Of the processor, for one body. */
+  /** Milliseconds of the processor, for one body. */
   readonly slowestMs: number;
 }
 

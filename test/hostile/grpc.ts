@@ -40,11 +40,15 @@ export const grpcCases: readonly HostileCase[] = [
   { name: 'half a prefix', prepare: () => call({ bytes: [Buffer.alloc(3)] }), want: malformed },
   { name: 'a prefix of noise', prepare: () => call({ bytes: [Buffer.from('hello there')] }), want: malformed },
   {
-    name: 'a message shorter than it says',
+    name: 'a message shorter than its length',
     prepare: (trace) => call({ bytes: [message(bodyOf(trace), { length: 5_000 })] }),
     want: malformed,
   },
-  { name: 'a message longer than it says', prepare: (trace) => call({ bytes: [message(bodyOf(trace), { length: 3 })] }), want: malformed },
+  {
+    name: 'a message longer than its length',
+    prepare: (trace) => call({ bytes: [message(bodyOf(trace), { length: 3 })] }),
+    want: malformed,
+  },
   { name: 'two messages', prepare: (trace) => call({ bytes: [message(bodyOf(trace)), message(bodyOf(trace))] }), want: malformed },
   { name: 'flag 255', prepare: (trace) => call({ bytes: [message(bodyOf(trace), { flag: 255 })] }), want: malformed },
   {
@@ -63,7 +67,7 @@ export const grpcCases: readonly HostileCase[] = [
     want: malformed,
   },
   {
-    name: 'a coding of nobody',
+    name: 'an unknown coding',
     prepare: (trace) => call({ headers: { 'grpc-encoding': 'snappy' }, bytes: [message(bodyOf(trace), { flag: 1 })] }),
     want: answered('code 12', 'traces UNIMPLEMENTED otlp_encoding'),
   },
@@ -79,7 +83,7 @@ export const grpcCases: readonly HostileCase[] = [
     want: { ...notFound, says: /Metrics are not taken/ },
   },
   {
-    name: 'a service of nobody',
+    name: 'an unknown service',
     prepare: (trace) => call({ headers: { ':path': '/a.b/C' }, bytes: [message(bodyOf(trace))] }),
     want: notFound,
   },

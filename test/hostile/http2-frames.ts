@@ -26,7 +26,7 @@ function text(value: string): Buffer {
   return Buffer.concat([integer(bytes.length), bytes]);
 }
 
-/** With a prefix of seven bits. */
+/** An integer with a prefix of seven bits. */
 function integer(value: number): Buffer {
   if (value < 127) return Buffer.of(value);
   const bytes = [127];
@@ -49,7 +49,7 @@ export function callHeaders(more: readonly Buffer[] = [], path = tracesPath): Bu
   return Buffer.concat([...Object.entries(own).map(([name, value]) => literal(name, value)), ...more]);
 }
 
-/** A connection on which the words of HTTP/2 were said. What comes back is read and thrown away. */
+/** A connection on which HTTP/2 has begun. Bytes that come back are read and thrown away. */
 export function spokenTo(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {

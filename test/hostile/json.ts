@@ -10,7 +10,7 @@ const beside = (name: string, members: string | (() => string), want: Wanted): H
   prepare: (trace) => sent(besideGood(trace, typeof members === 'string' ? members : members())),
   want,
 });
-/** One bad span and a good one beside it, of which the bad one is rejected. */
+/** One bad span and a good one beside it; the bad one is rejected. */
 const bad = (name: string, fields: object, reason: string): HostileCase => ({
   name,
   prepare: (trace) => sent(json(plain(trace, { ...fields }), good(trace))),

@@ -13,7 +13,7 @@ const MiB = 1024 * 1024;
 const limits = { bodyBytes: 16 * MiB, inflatedBytes: 64 * MiB, inFlightBytes: 128 * MiB };
 /** For the service and for the garbage of a test; a piece that was held as an object would cost some two hundred bytes, twice as much in the smallest row. */
 const heldBytesMax = 24 * MiB;
-/** What is measured here is memory: on a busy machine the pieces take longer than a request may. */
+/** This measures memory: on a busy machine the pieces take longer than a request may. */
 const bounds = { requestMs: 600_000 };
 const ending: (() => unknown)[] = [];
 afterEach(async () => {
@@ -87,7 +87,7 @@ for (const { name, bodyBytes, open, send } of rows) {
   });
 }
 
-/** Of this process: everything that is left when garbage is collected. Buffers of a closed stream take several collections to go: it is read until it stands still. */
+/** The memory of this process that is left when garbage is collected. Buffers of a closed stream take several collections to go: it is read until it stands still. */
 async function held(): Promise<number> {
   let [before, now] = [Number.POSITIVE_INFINITY, await collected()];
   for (let round = 0; round < roundsMax && Math.abs(before - now) > stillBytes; round++) [before, now] = [now, await collected()];
@@ -98,7 +98,7 @@ const roundsMax = 20;
 const stillBytes = MiB / 4;
 
 async function collected(): Promise<number> {
-  // What the test before has closed is let go in turns of its own.
+  // Memory that the test before has closed is freed in separate turns.
   for (let round = 0; round < 6; round++) {
     machineMemory().collect();
     await pause(20);
@@ -109,7 +109,7 @@ async function collected(): Promise<number> {
 
 const connectionsMax = 3;
 
-/** Sends until at least so many bytes are leased: the service has read them. A connection that ends before that is made anew. */
+/** Sends until at least this many bytes are leased: the service has read them. A connection that ends before that is made anew. */
 async function sentWhole(door: Door, send: Row['send'], bytes: number): Promise<void> {
   for (let made = 0; made < connectionsMax; made++) {
     const sockets = await send(door.port);
@@ -152,7 +152,7 @@ async function written(port: number, before: string, body: Buffer, piece: (byte:
   return socket;
 }
 
-/** Each message without its last byte, which keeps its call open; less than a stream's window, so that nobody waits for more of it. */
+/** Each message without its last byte, which keeps its call open; less than a stream's window, so that no side waits for more of it. */
 async function dataFrames(port: number, messages: readonly Buffer[]): Promise<readonly Socket[]> {
   const socket = await spokenTo(port);
   socket.on('error', () => undefined);

@@ -1,4 +1,4 @@
-/** Runs one case and says what is not as wanted. */
+/** Runs one case and returns the deviations. */
 import type { HostileCase, Wanted } from './case.ts';
 import { good, protobuf } from './bodies.ts';
 import { post } from './senders.ts';
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly turnMs: number;
 }
 
-/** `number` makes the trace ids: each case has one of its own, and one for the good request that follows it. */
+/** `number` makes the trace ids: each case has a separate one, and one for the good request that follows it. */
 export async function outcomeOf(target: Target, { prepare, want }: HostileCase, number: number): Promise<Outcome> {
   const trace = `ca5e${number.toString(16).padStart(28, '0')}`;
   const send = prepare(trace);
@@ -24,7 +24,7 @@ export async function outcomeOf(target: Target, { prepare, want }: HostileCase, 
   const rejected = { ...rejectedIn(counted, 'spans'), ...rejectedIn(counted, 'log_records') };
   const accepted = counted.get('tracejury_receiver_spans_total{tracejury_outcome="accepted"}') ?? 0;
   const requests = requestsIn(counted);
-  // What was not taken makes no run, and nobody waits for it.
+  // A refused request makes no run, and the case does not wait for it.
   const runs = want.runs === undefined || accepted !== want.accepted ? [] : await target.runs(trace, want.runs);
   const turnMs = await target.longestTurnMs();
   const after = await post(protobuf(good(trace.replace('ca5e', 'f01d'))))(target);

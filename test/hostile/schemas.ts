@@ -7,12 +7,12 @@ import { asJson, post } from './senders.ts';
 const times = <T>(count: number, make: (at: number) => T): readonly T[] => Array.from({ length: count }, (_, at) => make(at));
 const text = (key: string, value: string): object => ({ key, value: { stringValue: value } });
 
-/** A run with one call of the tool whose schema is given; `verdict` is what `tool_call_validity` says of it. */
+/** A run with one call of the tool whose schema is given; `verdict` is that of `tool_call_validity`. */
 function schema(name: string, parameters: unknown, args: unknown, verdict: string, more: Partial<Wanted> = {}): HostileCase {
   return tools(name, 1, () => parameters, args, verdict, more);
 }
 
-/** A run with so many tools, each with a schema of its own and called once. What is a function is made when the case is run. */
+/** A run with this many tools, each with a separate schema and called once. Functions are called when the case is run. */
 function tools(
   name: string,
   count: number,
@@ -115,7 +115,7 @@ export const schemaCases: readonly HostileCase[] = [
     passes,
   ),
   schema('names of the object prototype that are missing', { type: 'object', required: ['constructor', 'toString'] }, {}, fails),
-  schema('a draft of nobody', { $schema: 'http://example.com/draft-99', type: 'object' }, { a: 1 }, passes),
+  schema('an unknown draft', { $schema: 'http://example.com/draft-99', type: 'object' }, { a: 1 }, passes),
   schema('a schema that is a text', 'object', { a: 1 }, notApplied),
   schema('a schema that is a list', [1, 2], { a: 1 }, notApplied),
   schema('a schema that allows nothing', false, { a: 1 }, fails),
@@ -147,7 +147,7 @@ export const schemaCases: readonly HostileCase[] = [
     () => ({ a: times(100_000, () => 'x') }),
     fails,
   ),
-  tools('a thousand tools with schemas of their own', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch),
+  tools('a thousand tools with separate schemas', 1_000, (at) => object(named(20, () => ({ const: `${at}` }))), { a: 1 }, tooMuch),
   tools(
     'thirty tools, each with the largest schema',
     30,

@@ -16,11 +16,11 @@ export interface Post {
   readonly method?: string;
   readonly version?: string;
   readonly headers?: Headers;
-  /** Sent in pieces of so many bytes, without a length. */
+  /** Sends pieces of this many bytes, without a length. */
   readonly pieces?: number;
 }
 
-/** One request on a connection of its own. Everything is written before a byte is read: an answer that a reset takes away is not seen. */
+/** One request on a separate connection. Everything is written before a byte is read: an answer that a reset takes away is not seen. */
 export function post(body: Uint8Array, { headers = asProtobuf, pieces, ...line }: Post = {}): Send {
   const sent = pieces === undefined ? body : chunked(body, pieces);
   const length: Headers = pieces === undefined ? { 'content-length': body.length } : { 'transfer-encoding': 'chunked' };
@@ -33,7 +33,7 @@ export function requestHead(headers: Headers, { path = '/v1/traces', method = 'P
     .join('')}\r\n`;
 }
 
-/** The bytes as they are; the last answer that comes back counts. */
+/** The unchanged bytes; the last answer that comes back counts. */
 export function raw(...parts: readonly (string | Uint8Array)[]): Send {
   const bytes = Buffer.concat(parts.map((part) => Buffer.from(part)));
   return async ({ http }) => answerOf(await sentTo(http, bytes, false));
@@ -139,11 +139,11 @@ export interface Call {
   readonly headers?: Headers;
   /** In the pieces in which they are sent. */
   readonly bytes?: readonly Uint8Array[];
-  /** The client never says that it is done. */
+  /** The client never ends its stream. */
   readonly open?: true;
 }
 
-/** One call on a session of its own. */
+/** One call on a separate session. */
 export function call({ headers = {}, bytes = [], open }: Call): Send {
   return async ({ grpc }) => {
     const session = rawSession(grpc);

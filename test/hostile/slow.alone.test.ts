@@ -28,7 +28,7 @@ const slow = [
   { name: 'a piece that never ends', bytes: `${head('/v1/traces', { ...type, 'transfer-encoding': 'chunked' })}ff\r\nabc` },
 ];
 for (const { name, bytes } of slow) {
-  test(`hostile: ${name}: the client is told in time, and the connection ends`, async () => {
+  test(`hostile: ${name}: the client gets an answer in time, and the connection ends`, async () => {
     const door = await opened(openDoor({ bounds: { requestMs: 200, headersMs: 100, checkingMs: 10 } }));
     const { socket, answer } = await open(door.port);
     const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -63,7 +63,7 @@ test('hostile: small requests are answered while a large one is read', async () 
   expect(door.spans).toHaveLength(20_001);
 });
 
-test('hostile: a client of HTTP that goes away while its request is read is no longer read for', async () => {
+test('hostile: the service stops reading for a client of HTTP that goes away during its request', async () => {
   const door = await opened(openDoor({ limits }));
   const body = json(...large);
   const socket = connect(door.port, '127.0.0.1');
@@ -80,7 +80,7 @@ test('hostile: a client of HTTP that goes away while its request is read is no l
   expect(door.spans).toHaveLength(1);
 });
 
-test('hostile: a client of gRPC that goes away while its request is read is no longer read for', async () => {
+test('hostile: the service stops reading for a client of gRPC that goes away during its request', async () => {
   const door = await opened(openGrpcDoor({ limits }));
   const session = rawSession(door.port);
   const body = protobuf(...large);

@@ -10,9 +10,9 @@ export interface Target {
   readonly grpc: number;
   /** Every counter of the metrics page, by its sample: `name{labels}`. */
   counts(): Promise<ReadonlyMap<string, number>>;
-  /** The verdicts of one evaluator on the runs of a trace, as soon as there are so many runs. */
+  /** The verdicts of one evaluator on the runs of a trace, as soon as there are this many runs. */
   runs(trace: string, wanted: number): Promise<readonly string[]>;
-  /** Of the turns of its event loop since this was last asked the longest one, in milliseconds of the processor: what else the machine does is not in it. */
+  /** The longest turn of its event loop since the last call, in milliseconds of the processor: other work of the machine is not in it. */
   longestTurnMs(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -62,7 +62,7 @@ function enough(found: readonly string[], wanted: number): readonly string[] | u
   return found.length >= wanted ? found : undefined;
 }
 
-/** On a connection of its own: one that is kept may just be closing when a case took long. */
+/** On a separate connection: one that is kept may just be closing when a case took long. */
 function page(url: string): Promise<string> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false }, (response) => {

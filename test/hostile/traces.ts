@@ -5,7 +5,7 @@ import { memberNames } from '../builders/hostile-values.ts';
 import { asJson, post } from './senders.ts';
 import { gzipSync } from 'node:zlib';
 
-/** What the service keeps of one trace. */
+/** The service's data about one trace. */
 const spansPerTrace = 50_000;
 const late = '9223372036854775807';
 
@@ -135,7 +135,7 @@ export const traceCases: readonly HostileCase[] = [
   ),
 ];
 
-/** The marks by which dialects recognise their spans, each with a value that none of them means. */
+/** The marks by which dialects recognise their spans, each with a value that is invalid for all of them. */
 function everyDialect(): readonly object[] {
   const marks = [
     'openinference.span.kind',

@@ -1,4 +1,4 @@
-/** The service in a thread of its own, with a watch over its event loop: a turn's processor time is the service's, and nobody else's. */
+/** The service in a separate thread, with a watch over its event loop: a turn's processor time is only the service's. */
 import { parentPort } from 'node:worker_threads';
 import { pino } from 'pino';
 import { machineMemory } from '../../src/service/node-runtime.ts';
@@ -15,7 +15,7 @@ function watch(): void {
   setImmediate(watch);
 }
 
-/** The process is also that of whoever sends, and of the corpus; the service's own is what its thread holds. */
+/** The process is also that of the sender and the corpus; only the thread's memory is the service's. */
 const memory = { ...machineMemory(), residentBytes: () => process.memoryUsage().heapTotal + process.memoryUsage().external };
 
 const {

@@ -65,7 +65,7 @@ export const wireCases: readonly HostileCase[] = [
     partly({ too_many_items: 1 }),
   ),
   beside('eight million unknown fields', () => Buffer.alloc(15 * MiB, hex('b801')).fill(hex('b80101')), partly({ too_many_items: 1 })),
-  beside('a name that is told eight million times', () => Buffer.alloc(15 * MiB, hex('2a00')), partly({ too_many_items: 1 })),
+  beside('a name that is sent eight million times', () => Buffer.alloc(15 * MiB, hex('2a00')), partly({ too_many_items: 1 })),
   span('a span of no bytes', '', partly({ invalid_trace_id: 1 })),
   span('a span of one byte', 'ff', broken),
   span('a span id of 7 bytes', `0a10${'01'.repeat(16)}1207${'01'.repeat(7)}`, partly({ invalid_span_id: 1 })),

@@ -1,6 +1,6 @@
 /**
  * `npm run check -- loop`: the way from failed runs in production to a gate and back, with a real Pydantic AI agent against a scripted model, over
- * the command line and the API alone. The last line is `N passed, M failed`.
+ * only the command line and the API. The last line is `N passed, M failed`.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -137,7 +137,7 @@ interface Example {
   readonly expect?: object;
 }
 
-/** What the agent should have done. */
+/** The calls that the agent should have made. */
 function edited(example: Example): object {
   const text = JSON.stringify(example.input);
   const amount = text.includes('everything') ? 79.9 : Number(/refund (\d+(?:\.\d+)?)/.exec(text)?.[1]);

@@ -6,7 +6,7 @@ export const equivalents: ReadonlyMap<string, string> = new Map([
   ],
   [
     "src/stores/sqlite/connection.ts › driver.rollbackTransaction: await run('rollback'); → void run('rollback');",
-    'The database answers questions in their order, so whatever comes next comes after the rollback.',
+    'The database answers questions in their order, so anything that comes next comes after the rollback.',
   ],
   ['collectors/parsing/truncation.ts › mayBeContainer: first >= 0x80 → first > 0x80', 'No text in UTF-8 begins with the byte 0x80.'],
   [

@@ -6,7 +6,7 @@ export interface Mutant {
   readonly start: number;
   readonly end: number;
   readonly replacement: string;
-  /** `path › enclosing names: before → after`, with a number behind it where the same change stands there again: it outlives a moved line. */
+  /** `path › enclosing names: before → after`, with a number behind it where the same change is there again: it outlives a moved line. */
   readonly change: string;
 }
 
@@ -88,12 +88,12 @@ function editsOf({ node, parent, key }: Visit, text: string): readonly Edit[] {
 function operatorEdits(node: Node, text: string): readonly Edit[] {
   const [left, right, after] = [node['left'], node['right'], operators.get(node['operator'])];
   if (!isNode(left) || !isNode(right) || after === undefined) return [];
-  // A difference of texts is no number, and the types forbid it.
+  // A difference of texts is not a number, and the types forbid it.
   if (node['operator'] === '+' && [left, right].some((side) => /['"`]/.test(source(side, text)))) return [];
   const between = text.slice(left.end, right.start);
   const offset = between.indexOf(String(node['operator']));
   const start = left.end + offset;
-  // `??` does not stand beside `&&` without brackets.
+  // `??` is not allowed beside `&&` without brackets.
   return offset < 0
     ? []
     : after === '&&' || after === '||'
@@ -104,7 +104,7 @@ function operatorEdits(node: Node, text: string): readonly Edit[] {
 function literalEdits(node: Node, parent: Node | undefined, key: string, whole: (replacement: string) => readonly Edit[]): readonly Edit[] {
   const value = node['value'];
   if (typeof value === 'boolean') return whole(String(!value));
-  // A name or an index of a type is no value.
+  // A name or an index of a type is not a value.
   if (typeof value !== 'number' || !Number.isInteger(value) || value > numberMax || (parent?.type === 'Property' && key === 'key'))
     return [];
   return whole(value === 1 ? '0' : String(value + 1));

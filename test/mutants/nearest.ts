@@ -5,7 +5,7 @@ import { children, isNode, nodesOf, type Node, type SourceFile } from '../tidy/s
 /** They read text of the repository, start images or measure, and say nothing about one change. */
 const leftOut = /^test\/(tidy|docs|docker|bench|mutants|faults|examples)\b/;
 
-/** Paths of the test files for a source file, the test of its own path first, then those of the files that import it, then those of its folder. */
+/** Paths of the test files for a source file: that of its own path first, then those of the files that import it, then those of its folder. */
 export function nearestTests(files: readonly SourceFile[]): (path: string) => readonly string[] {
   const imports = new Map(files.map((file) => [file.path, importsOf(file)]));
   const importers = new Map<string, string[]>();

@@ -1,5 +1,5 @@
 /**
- * `npm run check -- mutants --count N --seed S`: takes N single changes at random places of `src`, `collectors` and `evaluators`, and tells for each whether a test
+ * `npm run check -- mutants --count N --seed S`: takes N single changes at random places of `src`, `collectors` and `evaluators`, and reports for each whether a test
  * notices it. `--from K` begins with the K-th, so that a long run goes in pieces; `--only TEXT` takes places whose path holds the text. Changes are made in a copy of
  * the repository in a temporary folder, never here. Child processes and worker threads see them too, which a transform of the test runner would not reach.
  */
@@ -68,7 +68,7 @@ async function tryAll({ outcomeOf }: Trials): Promise<number> {
     for (const mutant of found[kind]) say(`${kind.toUpperCase()}  ${place(mutant)}  ${mutant.change}`);
   const [killed, survived, undecided] = [found.killed.length, found.survived.length, found.undecided.length];
   say(`${killed} killed, ${survived} survived, ${undecided} undecided, ${equivalent} equivalent and left out`);
-  // What no run decided is not shown to be noticed.
+  // A change that no run decided is not shown to be noticed.
   return killed > 0 && killed / (killed + survived + undecided) >= killedShareMin ? 0 : 1;
 }
 

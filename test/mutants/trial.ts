@@ -7,17 +7,17 @@ import type { Mutant } from './mutations.ts';
 
 /** Test files of one run each: most changes are noticed by the nearest test, and what outlives all of these counts as unnoticed. */
 const groupEnds = [1, 4, 10, 20];
-/** Of one process of the tests: a loop that never ends is noticed by that, on a busy machine too. */
+/** Limit of one process of the tests: it notices a loop that never ends, on a busy machine too. */
 const processorSecondsMax = 60;
 const testTimeoutMs = 45_000;
-/** Of one run of tests. One that takes longer decides nothing. */
+/** Limit of one run of tests. One that takes longer decides nothing. */
 const timeoutMs = 300_000;
 const notCopied: ReadonlySet<string> = new Set(['.git', 'node_modules', 'coverage']);
 
 export type Outcome = { readonly kind: 'killed'; readonly by: string } | { readonly kind: 'survived' | 'undecided' };
 
 export interface Trials {
-  /** `tests`: nearest first. What one of them cannot decide, and no other notices, is undecided. */
+  /** `tests` come nearest first. A change that one of them cannot decide, and no other notices, is undecided. */
   outcomeOf(mutant: Mutant, tests: readonly string[]): Promise<Outcome>;
   /** Ends what runs and removes the copy. */
   end(): void;

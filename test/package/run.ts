@@ -74,7 +74,7 @@ async function everything(): Promise<void> {
   const installing = await ran('npm', ['install', join(folder, packed.filename), '--prefer-offline', '--no-audit', '--no-fund']);
   probe('it can be installed in an empty project', installing.code === 0, installing);
   probe(
-    "it leaves the project's Node alone",
+    "it does not touch the project's Node",
     !existsSync(join(project, 'node_modules/.bin/node')) &&
       readdirSync(join(project, 'node_modules')).every((name) => !/^node(-|$)/.test(name)),
   );
@@ -93,7 +93,7 @@ function checkout(): string {
 async function onThisNode(version: string): Promise<void> {
   const path = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
   const versions = await ran('npx', ['tracejury', '--version'], { path });
-  probe(`on ${process.version} npx tracejury says its version`, versions.code === 0 && versions.out.trim() === version, versions);
+  probe(`on ${process.version} npx tracejury prints its version`, versions.code === 0 && versions.out.trim() === version, versions);
   const catalogue = await ran('npx', ['tracejury', 'evaluators'], { path });
   probe('its catalogue of evaluators is there', catalogue.code === 0 && catalogue.out.includes('tool_error'), catalogue);
   const source =
@@ -120,7 +120,7 @@ async function onOlderNodes(): Promise<void> {
     older++;
     const outcome = await ran(node, [launcher, '--version']);
     probe(
-      `on ${version} it says one sentence and ends with 1`,
+      `on ${version} it prints one sentence and ends with 1`,
       outcome.code === 1 && outcome.out === '' && /^tracejury needs Node 24 or newer[^\n]*\n$/.test(outcome.err),
       outcome,
     );
@@ -149,7 +149,7 @@ async function serves(): Promise<boolean> {
   return (await ended(child)) === 0 && isReady && hasConsole;
 }
 
-/** Of what npm prints; versions differ in whether it is a list. */
+/** The list in npm's output; versions differ in whether it is one. */
 function packedOf(text: string): Packed | undefined {
   const found = JSON.parse(text.slice(text.search(/^[[{]/m))) as readonly Packed[] | { readonly [name: string]: Packed };
   return Object.values(found)[0];

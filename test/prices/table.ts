@@ -9,13 +9,13 @@ export const vendors = ['openai', 'anthropic', 'google', 'mistral', 'deepseek', 
 
 export interface ListedModel {
   readonly vendor: string;
-  /** As the source names it. */
+  /** The name in the source. */
   readonly id: string;
   readonly names: readonly string[];
   readonly price: Price;
 }
 
-/** Models in the order of the vendors. A name that two models claim is left out of both, and so is one that a shorter name of the same model stands for. */
+/** Models in the order of the vendors. A name that two models claim is left out of both, and so is one that a shorter name of the same model covers. */
 export function listedModels(date: string): readonly ListedModel[] {
   const models = vendors.flatMap((vendor) =>
     (findProvider({ providerId: vendor })?.models ?? []).flatMap((model): readonly ListedModel[] => {
@@ -59,7 +59,7 @@ function priceText({ longContext, ...price }: Price): string {
   return `{ ${fields(price)}${longContext === undefined ? '' : `, longContext: { ${fields(longContext)} }`} }`;
 }
 
-/** The price in force on a day; undefined for a price by the hour and for models that take or give something else than text alone. */
+/** The price in force on a day; undefined for a price by the hour and for models that take or give anything beside text. */
 function priceOn({ prices }: ModelInfo, date: string): Price | undefined {
   if (!Array.isArray(prices)) return priceOf(prices);
   if (prices.some(({ constraint }) => constraint?.type === 'time_of_date')) return undefined;
@@ -102,7 +102,7 @@ function lineOf(
   return { inputPerMillion: of(input), outputPerMillion: of(output), ...(cached === undefined ? {} : { cachedPerMillion: of(cached) }) };
 }
 
-/** Names that are said in full; the beginning that a family of names shares is a name of its own, and an open end is none. */
+/** Names in full; the beginning that a family of names shares is a separate name, and an open end is none. */
 function namesOf({ id, match }: ModelInfo): readonly string[] {
   return [...new Set([id, ...saidNames(match)])].filter((name) => /^[a-z0-9][a-z0-9.-]*[a-z0-9]$/.test(name) && /[\d-]/.test(name));
 }

@@ -79,7 +79,7 @@ function run(python: string, args: readonly string[], env: { readonly [name: str
   return `${stdout}\n${stderr}`;
 }
 
-/** Counts what pytest says in its last line. A session without tests is a failure. */
+/** Counts by the last line of pytest. A session without tests is a failure. */
 function tally(agent: string, output: string): void {
   const of = (word: string): number => Number(new RegExp(`(\\d+) ${word}`).exec(output)?.[1] ?? 0);
   const [good, bad] = [of('passed'), of('failed') + of('errors?')];

@@ -16,7 +16,7 @@ if (values.collector === undefined) throw new Error('give the path of a Collecto
 const runs = Number(values.runs);
 const failsEvery = 20;
 const share = 0.01;
-/** Of the number that is expected: five standard deviations of the draw. */
+/** Tolerance of the expected number: five standard deviations of the draw. */
 const expectedMore = (expected: number): number => 5 * Math.sqrt(expected);
 const waitMs = 60_000;
 

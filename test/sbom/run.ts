@@ -40,7 +40,7 @@ const bom = JSON.parse(text) as Bom;
 const lock = JSON.parse(readFileSync(`${root}/package-lock.json`, 'utf8')) as Lock;
 
 const components = bom.components ?? [];
-// npm names a component as it is installed; of an alias the package URL has the package's own name.
+// npm names a component as it is installed; for an alias the package URL has the package's own name.
 const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
 const wanted = Object.entries(lock.packages)
   .filter(([path, { link }]) => path !== '' && link !== true)

@@ -1,4 +1,4 @@
-/** What `npm run check -- NAME` and `npm run bench -- NAME` run. Arguments after NAME are passed on. */
+/** The programs behind `npm run check -- NAME` and `npm run bench -- NAME`. Arguments after NAME are passed on. */
 
 export interface Script {
   readonly about: string;
@@ -70,7 +70,8 @@ export const catalogues = {
       profile: { about: 'CPU time of the service by parts of its code and by threads', command: 'node test/bench/profile/run.ts' },
       evaluators: { about: 'CPU time of one evaluation, for every evaluator', command: 'node test/bench/evaluators/run.ts' },
       content: { about: 'the cost of keeping content and spans of runs', command: 'node test/bench/content/run.ts' },
-      store: { about: 'CPU time and bytes of the store alone', command: 'node test/bench/store.ts' },
+      store: { about: 'CPU time and bytes of only the store', command: 'node test/bench/store.ts' },
+      issues: { about: 'grouping of two million failed verdicts, and the answers about issues', command: 'node test/bench/issues.ts' },
       journal: { about: 'CPU time and bytes a second of the journal', command: 'node test/bench/journal.ts' },
       overload: { about: 'the service under ten times what it can bear', command: 'node test/bench/overload/run.ts overload' },
       soak: { about: 'growth of memory and descriptors at half the rate', command: 'node test/bench/overload/run.ts soak' },
@@ -82,6 +83,10 @@ export const catalogues = {
       },
       eval: { about: 'CPU time of eval over recorded runs, beside agentevals', command: 'node test/bench/offline-eval/run.ts' },
       steady: { about: 'CPU time of a span when spans come at a steady rate', command: 'node test/bench/steady.ts' },
+      replicas: {
+        about: 'one process, one replica and two replicas by turns: throughput and delay',
+        command: 'node test/bench/replicas.ts',
+      },
       forward: { about: 'the cost of standing between agents and a Collector', command: 'node test/bench/forward/run.ts' },
       experiments: { about: 'the time of an experiment beside the agent', command: 'node test/bench/experiments/run.ts' },
       start: { about: 'CPU time of a start: help, one run, a service that is ready', command: 'node test/bench/start.ts' },

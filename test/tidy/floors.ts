@@ -16,6 +16,8 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/otlp', 2],
   ['src/telemetry', 2],
   ['src/redaction', 2],
+  // Parts of reports in the forms that people read.
+  ['src/report', 2],
   ['src/statistics', 2],
   ['collectors', 2],
   ['evaluators', 2],
@@ -25,7 +27,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/datasets/forms', 4],
   ['src/datasets', 3],
   ['src/queues', 3],
-  // What hosts reach other machines with.
+  // Packages by which hosts reach other machines.
   ['src/http', 4],
   ['src/receivers', 5],
   ['src/exporters', 5],
@@ -33,14 +35,14 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
   ['src/journals', 5],
   ['src/stores', 5],
   ['src/web', 5],
-  // A program of its own, in a browser: it knows the service by its API alone.
+  // A separate program, in a browser: it knows the service only by its API.
   ['src/console', 5],
-  // The public entries: hosts of the engine like the others, so they stand above the pipeline; decision 5 says why.
+  // The public entries: hosts of the engine like the others, so they are above the pipeline (decision 27).
   ['src/library', 5],
   ['src/config', 6],
   // A host as the service is one, in an agent's own process.
   ['src/span-processor', 6],
-  // What the service is put together from.
+  // Packages that the service is put together from.
   ['src/service', 6],
   ['src/cli', 6],
 ];
@@ -49,7 +51,7 @@ const floors: readonly (readonly [folder: string, floor: Place['floor']])[] = [
 const packages: { readonly [floor in Place['floor']]: RegExp | undefined } = {
   0: /^$/,
   1: /^$/,
-  // The parsers read code blocks; decision 10 says which and why.
+  // The parsers that read code blocks (decision 17).
   2: /^(ajv|ajv\/.+|re2js|acorn|acorn-jsx|@sveltejs\/acorn-typescript|py-ast|php-parser|@lezer\/(css|rust)|unbash|@rgrove\/parse-xml|yaml)$/,
   3: /^$/,
   4: /^(undici|csv-parse\/sync|yaml)$/,
@@ -62,7 +64,7 @@ const apart = 'src/console';
 /** Packages of the console, which its build puts into its files. */
 const consolePackages = /^(preact|preact\/hooks|preact-iso|@preact\/signals|uplot|uplot\/dist\/uPlot\.min\.css|@tanstack\/virtual-core)$/;
 
-/** What is arithmetic in Node; everything else of it is the machine. */
+/** Names that are arithmetic in Node; everything else of it is the machine. */
 const arithmetic: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['node:buffer', new Set(['isAscii'])],
   ['node:crypto', new Set(['createHash', 'hash'])],
@@ -81,7 +83,7 @@ export function placeOf(path: string): Place | undefined {
   return { floor: row[1], family: row[1] === 6 ? 'top' : row[0] };
 }
 
-/** The folder of `floors` in which a file stands; `src/service.ts` stands for itself. */
+/** The folder of `floors` that holds a file; `src/service.ts` is its own. */
 export function folderOf(path: string): string | undefined {
   return path === 'src/service.ts' ? path : floors.find(([folder]) => path.startsWith(`${folder}/`))?.[0];
 }

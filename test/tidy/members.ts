@@ -1,4 +1,4 @@
-/** Every member of a family stands in its table, has its id from its file name, and has a test and a place in the documentation. */
+/** Every member of a family is in its table, has its id from its file name, and has a test and a place in the documentation. */
 import { posix } from 'node:path';
 import { at, isProduct, nodesOf, type Rule, type SourceFile } from './source.ts';
 
@@ -8,7 +8,7 @@ interface Family {
   readonly contract: RegExp;
   /** A member that a builder completes: the name of its constant, and its id. One file may declare several. */
   readonly declared?: RegExp;
-  /** Where a member must be described; undefined: anywhere in docs/. */
+  /** The place that must describe a member; undefined for anywhere in docs/. */
   readonly page?: string;
   /** Each has its own heading on the page, not only a mention. */
   readonly heading?: true;
@@ -96,7 +96,7 @@ export const dialectsAreNamedAtHome: Rule = (files) => {
   );
   return (
     files
-      // An exporter is called after its backend, which may have an SDK of its own.
+      // An exporter is called after its backend, which may have an SDK.
       .filter(
         (file) =>
           isProduct(file) &&
@@ -105,6 +105,8 @@ export const dialectsAreNamedAtHome: Rule = (files) => {
           !file.path.startsWith('src/exporters/') &&
           // Likewise a form of test sets after its program.
           !file.path.startsWith('src/datasets/forms/') &&
+          // A command may be called after a protocol that has a dialect.
+          file.path !== 'src/cli/commands/index.ts' &&
           // The console offers the forms that the API names.
           !file.path.startsWith('src/console/'),
       )
@@ -131,7 +133,7 @@ function membersOf(files: readonly SourceFile[]): readonly Member[] {
   );
 }
 
-/** Evaluators and dialects stand in their folder; members of the other families may stand in its rooms. */
+/** Evaluators and dialects are in their folder; members of the other families may be in its rooms. */
 function isIn(path: string, { folder }: Family): boolean {
   return folder.startsWith('src/') ? path.startsWith(`${folder}/`) : posix.dirname(path) === folder;
 }

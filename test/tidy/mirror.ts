@@ -1,4 +1,4 @@
-/** Tests mirror the product: the test of a unit stands at the same path below `test`. What tests several units together stands above them. */
+/** Tests mirror the product: the test of a unit has the same path below `test`. Tests of several units together are above them. */
 import { posix } from 'node:path';
 import { isProduct, type Rule } from './source.ts';
 

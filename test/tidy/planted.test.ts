@@ -1,4 +1,4 @@
-/** Each rule, shown the fault that it is there for, and a sound neighbour that it must leave alone. */
+/** Each rule, shown a fault that it must find, and a sound neighbour that it must pass. */
 import { expect, test } from 'vitest';
 import { rules, type RuleName } from './rules.ts';
 import type { SourceFile } from './source.ts';
@@ -89,7 +89,7 @@ const planted: readonly Planted[] = [
   },
   {
     rule: 'imports go down the floors',
-    name: 'a contract stands on the floor of its family',
+    name: 'a contract is on the floor of its family',
     files: { 'src/pipeline/a.ts': "import type { B } from '../exporters/exporter.ts';", 'src/exporters/exporter.ts': '' },
     want: ['floor 3 imports src/exporters/exporter.ts of floor 5'],
   },

@@ -48,7 +48,7 @@ function impurity({ node, parent, key }: Visit): string | undefined {
   return machine.has(name) ? name : undefined;
 }
 
-/** A name behind a dot or before a colon says nothing about the machine. */
+/** A name behind a dot or before a colon is not about the machine. */
 function isMemberName(parent: Node | undefined, key: string): boolean {
   if (parent === undefined || parent['computed'] === true) return false;
   if (parent.type === 'MemberExpression') return key === 'property';
@@ -56,14 +56,13 @@ function isMemberName(parent: Node | undefined, key: string): boolean {
   return key === 'key' && parent['shorthand'] !== true;
 }
 
-/** What a process or a thread is started with. */
+/** Names that start a process or a thread. */
 const programs: ReadonlySet<string> = new Set([
   'src/cli/main.ts',
   'src/cli/console/main.ts',
   'src/console/main.tsx',
   'src/stores/sql/thread.ts',
   'src/datasets/forms/yaml-thread.ts',
-  'src/service/shards/shard-thread.ts',
 ]);
 
 /** Importing a file does nothing: its top level declares. */

@@ -106,7 +106,7 @@ export const exportsAreNamed: Rule = (files) =>
 const mayBeDishonest =
   /\bany\b(?!\s+[a-z])|\bany\s+(as|extends|satisfies)\b|\b(enum|namespace|module|global|constructor)\b|[\w$)\]}>'"`]!(?!=)/;
 
-/** What Node cannot strip, and what switches the compiler off. */
+/** Syntax that Node cannot strip, and marks that switch the compiler off. */
 export const typesAreHonest: Rule = (files) =>
   files
     .filter((file) => isCode(file) && mayBeDishonest.test(file.text))

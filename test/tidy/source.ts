@@ -1,4 +1,4 @@
-/** What the rules look at: files as text, and the syntax tree of the TypeScript ones. */
+/** The input of the rules: files as text, and the syntax tree of the TypeScript ones. */
 import { parseSync } from 'oxc-parser';
 
 /** Path from the repository's root, with forward slashes. */
@@ -47,7 +47,7 @@ export function nodesOf(file: SourceFile): readonly Visit[] {
   return found;
 }
 
-/** The statements at the top of a file; an exported declaration stands for itself. */
+/** The statements at the top of a file, each exported declaration without its `export`. */
 export function topStatements(file: SourceFile): readonly Node[] {
   return programBody(file).map((statement) => {
     const declaration = statement['declaration'];
@@ -55,7 +55,7 @@ export function topStatements(file: SourceFile): readonly Node[] {
   });
 }
 
-/** The statements at the top of a file, as they are. */
+/** The unchanged statements at the top of a file. */
 export function programBody(file: SourceFile): readonly Node[] {
   return children(programOf(file), 'body');
 }

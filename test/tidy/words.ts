@@ -1,4 +1,4 @@
-/** Words that must not stand in the repository: silenced checks, unfinished work, places of one machine. */
+/** Words that must not be in the repository: silenced checks, unfinished work, places of one machine. */
 import { lineOf, type Rule, type SourceFile } from './source.ts';
 
 interface BannedWord {

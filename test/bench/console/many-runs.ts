@@ -1,4 +1,4 @@
-/** Fills a database of PostgreSQL with copies of runs that are there, each with its own ids and times, by statements of the database alone. */
+/** Fills a database of PostgreSQL with copies of its runs, each with new ids and times, by statements of the database only. */
 import pg from 'pg';
 import { fineWidthMicros } from '../../../src/stores/sql/version-totals.ts';
 
@@ -9,11 +9,11 @@ export interface ManyRuns {
   readonly runs: number;
   /** The runs that are there move back by these days, and their copies begin evenly from then on, so that newer runs have higher ids. */
   readonly days: number;
-  /** Runs of so many last days have content and spans. */
+  /** Runs of this many last days have content and spans. */
   readonly contentDays: number;
 }
 
-/** A column of a copy as an expression; the others are as they were. `$1`: number of the copy, `$2`: microseconds between the first one and it. */
+/** A column of a copy as an expression; the others stay unchanged. `$1`: number of the copy, `$2`: microseconds between the first one and it. */
 const changes = {
   blocks: { id: 'id + $1 * $4' },
   runs: {
@@ -31,7 +31,7 @@ const changes = {
   run_texts: { rowid: 'rowid + $1 * $3' },
 } as const satisfies { readonly [table: string]: { readonly [column: string]: string } };
 
-/** Which rows of the first copy have one in each further copy. */
+/** The rows of the first copy that have one in each further copy. */
 const chosen: { readonly [table in keyof typeof changes]: string } = {
   blocks: 'id <= $4 and ($6 or id in (select verdicts_block from runs where id <= $3))',
   runs: 'id <= $3',
@@ -39,7 +39,7 @@ const chosen: { readonly [table in keyof typeof changes]: string } = {
   run_texts: 'rowid <= $3 and $6',
 };
 
-/** Times that are to be summed are noted; `onCopy` is told the runs that are there. */
+/** Times that are to be summed are noted; `onCopy` gets the number of runs. */
 export async function multiplied(url: string, { runs, days, contentDays }: ManyRuns, onCopy: (runs: number) => void): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -79,7 +79,7 @@ function movedBack(days: number): readonly string[] {
   ];
 }
 
-/** Numbers and true or false alone, so they stand in the text. */
+/** Only numbers, true and false, so they are in the text. */
 async function copyText(client: pg.Client, table: keyof typeof changes, values: readonly (number | boolean)[]): Promise<string> {
   const { rows } = await client.query<{ readonly name: string }>(
     'select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2 order by ordinal_position',

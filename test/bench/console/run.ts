@@ -42,9 +42,9 @@ const file = values.store ?? join(temporary, 'tracejury.db');
 const isDatabase = file.startsWith('postgres:');
 const closeMs = 8_000;
 const largeTrace = 77;
-/** Of the store: more than any page asks for. */
+/** Rows from the store: more than any page asks for. */
 const storeDays = 3_650;
-/** Of a database: scored runs that are copied by the database, and the days over which the copies are spread. */
+/** Rows of a database: scored runs that are copied by the database, and the days over which the copies are spread. */
 const copiedRuns = 20_000;
 const spread = { days: 30, contentDays: 7 } as const;
 
@@ -107,7 +107,11 @@ async function bench(console_: string, otlp: string): Promise<void> {
   const own = newest.find(({ agent }) => agent !== null && agent !== largeAgent);
   const large = newest.find(({ agent }) => agent === largeAgent);
   if (own === undefined || large === undefined) throw new Error('the store has no run of an agent, or the large run did not come');
+  const { issues } = (await (await fetch(`${console_}/api/v1/issues?limit=1`)).json()) as {
+    readonly issues: readonly { readonly id: string }[];
+  };
   const places: Places = {
+    issue: issues[0]?.id ?? 'none',
     run: { trace: own.trace_id, span: own.span_id },
     agent: own.agent ?? '',
     session: newest.find(({ session_id }) => session_id !== null)?.session_id ?? 'none',
@@ -139,7 +143,7 @@ async function sendTo(otlp: string, spans: readonly Span[]): Promise<number> {
 
 interface Addresses {
   readonly assets: ReadonlySet<string>;
-  /** By page. */
+  /** Times by page. */
   readonly api: ReadonlyMap<string, string>;
 }
 

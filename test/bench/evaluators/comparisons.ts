@@ -21,9 +21,9 @@ const calls = 10;
 
 export async function comparisons(peers: Peers, context: EvaluationContext): Promise<readonly Comparison[]> {
   const { messages, trace, expected } = measuredRun(calls);
-  // As if it had come from a file of its own: nothing is equal for being the same object.
+  // As from a separate file: nothing is equal for being the same object.
   const reference = structuredClone(messages);
-  // Each call with its result, in the opposite order: nothing stands at its place.
+  // Each call with its result, in the opposite order: none is at its place.
   const turned = structuredClone([
     ...messages.slice(0, 1),
     ...Array.from({ length: calls }, (_, at) => messages.slice(1 + 2 * at, 3 + 2 * at))

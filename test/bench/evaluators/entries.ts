@@ -3,7 +3,7 @@ import { configuredEvaluator, type ConfiguredEvaluator, type EvaluatorEntry } fr
 import { evaluators } from '../../../evaluators/index.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 
-/** What evaluators cannot do without, or what leaves them nothing to do. */
+/** Required options of evaluators, and options that leave them nothing to do. */
 const optionsOf: { readonly [evaluator: string]: JsonObject } = {
   tool_called: { name: 'search_flights' },
   tool_permission: { allow: ['search_*', 'get_weather', 'book_hotel', 'convert_money', 'send_message'] },
@@ -22,7 +22,7 @@ const optionsOf: { readonly [evaluator: string]: JsonObject } = {
   cost: { prices: { 'gpt-5-mini': { input_per_million: 0.25, output_per_million: 2 } }, budget: 0.01 },
 };
 
-/** What is measured: the evaluator, ready to run, or why it cannot be. */
+/** A measured evaluator, ready to run, or the reason why it cannot be. */
 export type Entry =
   | { readonly kind: 'ready'; readonly id: string; readonly evaluator: ConfiguredEvaluator }
   | { readonly kind: 'faulty'; readonly id: string; readonly why: string };

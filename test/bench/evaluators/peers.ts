@@ -1,4 +1,4 @@
-/** The peers, which are no dependencies of the package: installed beside their lock on first use, into a folder that git ignores. */
+/** The peers, which the package does not depend on: installed beside their lock on first use, into a folder that git ignores. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -4,7 +4,7 @@ import { median, type Piece } from './measuring.ts';
 export interface MeasuredEvaluator {
   readonly id: string;
   readonly judged: boolean;
-  /** By size of the run. */
+  /** Results by size of the run. */
   readonly cells: readonly ({ readonly kind: 'measured'; readonly piece: Piece } | { readonly kind: 'unscored'; readonly why: string })[];
 }
 

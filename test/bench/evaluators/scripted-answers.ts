@@ -14,7 +14,7 @@ export function pleasedAnswer(request: EvaluatorRequest): Answer {
   return { kind: 'answered', value: valueOf(answerSchema, numbers), truncated: false };
 }
 
-/** As long as those of a usual model. */
+/** The length of a usual model's answers. */
 function embeddingOf(text: string): readonly number[] {
   return Array.from({ length: 1_536 }, (_, at) => Math.sin((at + 1) * text.length));
 }

@@ -1,6 +1,6 @@
 /**
  * The runs that evaluators are measured on: as many tool calls as asked for, of five tools by turns, one in ten failing; all of them are
- * expected as they are.
+ * expected unchanged.
  */
 import type { JsonObject, JsonValue } from '../../../src/model/json.ts';
 import type { AgentTrace, ToolCall, ToolDefinition } from '../../../src/model/agent-trace.ts';
@@ -18,7 +18,7 @@ const tools: readonly ToolDefinition[] = [
 
 const secondNano = 1_000_000_000n;
 const startUnixNano = 1_800_000_000n * secondNano;
-/** Of ten calls this one. */
+/** The place among ten calls. */
 const failing = 3;
 const tokensOfCall = { input: 900, output: 60 } as const;
 
@@ -62,7 +62,7 @@ function resultOf(name: string, at: number): JsonValue {
     : { status: 'ok', reference: `REF-${at}`, note: 'Confirmed by the provider, no further action is needed.' };
 }
 
-/** What the run answers: a value of some forty leaves, whatever the number of calls. */
+/** The answer of the run: a value of some forty leaves, with any number of calls. */
 const finalResponse: JsonObject = {
   status: 'booked',
   embedding: [0.1, 0.3, 0.2, 0.7, 0.5, 0.1, 0.2, 0.4],

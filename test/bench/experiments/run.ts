@@ -1,8 +1,8 @@
 /**
  * `npm run bench -- experiments`: what an experiment takes beside the agent. The same agent runs `--examples` times (default 500), four at the same
- * time: first alone against an endpoint that takes everything, then as an experiment. It waits for `--wait` milliseconds (default 1500), as agents
+ * time: first without the command against an endpoint that takes everything, then as an experiment. It waits for `--wait` milliseconds (default 1500), as agents
  * wait for their model: without that, four of them that only start keep two cores busy. The last line is the difference of one example, from the
- * start of the first agent to the last result; what the command does before stands by itself.
+ * start of the first agent to the last result; the work of the command before it is separate.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commands } from '../../../src/cli/commands/index.ts';
-import { allResults } from '../../../src/cli/experiment/stored-experiments.ts';
+import { allResults } from '../../../src/model/store/experiment-store.ts';
 import { runCommandLine } from '../../../src/cli/run.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import { runnerArguments } from '../../runner-arguments.ts';
@@ -58,7 +58,7 @@ try {
 
 interface Took {
   readonly tookMs: number;
-  /** Of this process, without the agents. */
+  /** CPU time of this process, without the agents. */
   readonly cpuMs: number;
   readonly agentsCpuMs: number;
 }
@@ -70,7 +70,7 @@ async function timed(work: () => Promise<void>): Promise<Took> {
   return { tookMs: performance.now() - start, cpuMs: (user + system) / 1_000, agentsCpuMs: endedChildrenCpuMs() - agents };
 }
 
-/** Of all child processes that have ended; Linux alone tells it. */
+/** CPU time of all child processes that have ended; only Linux has it. */
 function endedChildrenCpuMs(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -117,7 +117,7 @@ async function agentsTook(): Promise<{ readonly agentsMs: number; readonly gapsM
   }
 }
 
-/** In this process, so that its processor time is that of the runner alone. */
+/** Runs in this process, so that its processor time is only that of the runner. */
 async function experimentPass(): Promise<void> {
   const dataset = join(folder, 'dataset.jsonl');
   const config = join(folder, 'tracejury.yaml');

@@ -17,14 +17,14 @@ export interface DeadBackendOptions {
 }
 
 export interface DeadBackendAccount {
-  /** Of which every request was acknowledged. */
+  /** Runs that were acknowledged as a whole. */
   readonly runs: number;
   readonly deadMs: number;
   readonly kills: number;
-  /** Runs of which the backend has no score, and runs whose score it has under more than one id. */
+  /** Runs without a score at the backend, and runs with their score under more than one id. */
   readonly missing: number;
   readonly doubled: number;
-  /** Scores of runs that nobody sent. */
+  /** Scores of runs that were never sent. */
   readonly strange: number;
   /** When the backend came back: how long the oldest score had waited, and what the process took. */
   readonly lagMs: number;

@@ -25,7 +25,7 @@ const holds = tell(`${account.runs} runs, a backend that was dead for ${seconds(
   atLeast('runs acknowledged', runs, account.runs, 'runs'),
   none('runs without a score at the backend', account.missing),
   none('runs with their score under two ids', account.doubled),
-  none('scores of runs that nobody sent', account.strange),
+  none('scores of runs that were never sent', account.strange),
   none('dead letters', account.deadLetters),
   none('lag at the end, in seconds', account.lagAtEndMs / 1_000),
 ]);

@@ -1,7 +1,7 @@
-/** CPU time of a process, all threads, as Linux tells it. */
+/** CPU time of a process, all threads, from Linux. */
 import { readFileSync } from 'node:fs';
 
-/** Of a second; the same on every Linux that people run. */
+/** Ticks of a second; the same on every Linux that people run. */
 const ticksPerSecond = 100;
 /** Counted from the state, which follows the name in brackets: utime and stime are the 14th and 15th field of the line. */
 const [userAt, systemAt] = [11, 12];

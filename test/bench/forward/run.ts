@@ -1,5 +1,5 @@
 /**
- * What standing in-line costs: `npm run bench -- forward --collector PATH [--seconds N (12)] [--rate SPANS (1000)] [--passes N (3)]`. The same spans at the same rate through
+ * The cost of standing in-line: `npm run bench -- forward --collector PATH [--seconds N (12)] [--rate SPANS (1000)] [--passes N (3)]`. The same spans at the same rate through
  * the service with `forward`, through the service without, and through a Collector that groups by trace, to a receiver that notes when they come.
  * PATH: a Collector with `otlp`, `groupbytrace`, `batch` and `otlp_http`. Exit code 1 when spans were lost or doubled.
  */
@@ -44,7 +44,7 @@ async function serviceWith(entry: string): Promise<Contender> {
   return { otlpUrl: on.otlpUrl, pid: on.server.pid, stop: on.stop };
 }
 
-/** Neither of the two compresses: the service does so only when told to, and the Collector is told not to. */
+/** Neither of the two compresses: the service does so only on request, and the Collector is asked not to. */
 function collectorConfig(url: string, processors: string): (address: string) => string {
   return (address) => `receivers: { otlp: { protocols: { http: { endpoint: "${address}" } } } }
 processors: { groupbytrace: { wait_duration: 1s }, batch: {} }

@@ -1,4 +1,4 @@
-/** Sends at a rate, whatever comes back; what is put off is sent again. */
+/** Sends at a rate, under any answers; a request that is put off is sent again. */
 import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { taken } from '../load.ts';
@@ -13,7 +13,7 @@ export interface LoadCounts {
 }
 
 export interface SteadyLoad {
-  /** Resolves when all that was due in so many seconds is taken. */
+  /** Resolves when all that was due in this number of seconds is taken. */
   run(seconds: number, spansPerSecond: number): Promise<LoadCounts>;
 }
 

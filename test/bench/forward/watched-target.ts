@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { pieces } from '../../../src/otlp/cut/trace-extract.ts';
 
 export interface Arrived {
-  /** From the sending of a trace's last request to the arrival of its last span. */
+  /** Time from the sending of a trace's last request to the arrival of its last span. */
   readonly latenciesMs: readonly number[];
   readonly lost: number;
   readonly doubled: number;
@@ -13,11 +13,11 @@ export interface Arrived {
 
 export interface WatchedTarget {
   readonly url: string;
-  /** What is about to be sent to whoever sends here. */
+  /** Bodies that are about to be sent to the sender here. */
   expect(body: Buffer): void;
   /** Waits until all of it has come. */
   complete(): Promise<Arrived>;
-  /** Where nobody sends anything here. */
+  /** Where no one sends anything here. */
   nothing(): Promise<Arrived>;
   forget(): void;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** What a trial of a budget comes to: by the read API, by the store, and by the judge's own bill. */
+/** The account of a trial of a budget: by the read API, by the store, and by the judge's own bill. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Host } from '../../faults/host.ts';
 import { parsedEntries, type RunEntry } from '../../../src/stores/run-record.ts';
@@ -14,25 +14,25 @@ export interface BudgetAccount extends Told, Stored, Billed {
   readonly kills: number;
 }
 
-/** By the read API. */
+/** Figures of the read API. */
 interface Told {
-  /** How many pairs ended so. */
+  /** Number of pairs that ended so. */
   readonly decisions: ReadonlyMap<string, number>;
   readonly undecided: number;
   readonly decidedTwice: number;
 }
 
-/** By the tables. */
+/** Figures of the tables. */
 interface Stored {
   /** Rows of decisions on these evaluators. */
   readonly decisionRows: number;
-  /** With what is held for calls whose end nobody knows. */
+  /** Includes reservations for calls with an unknown end. */
   readonly countedUsd: number;
-  /** The runs that the verdicts stand for by their probabilities, over the runs that were there when something was left of the budget; 1 but for chance. */
+  /** The runs that the verdicts represent by their probabilities, over the runs that were there when something was left of the budget; 1 but for chance. */
   readonly balance: number;
 }
 
-/** By the judge. */
+/** Figures of the judge. */
 interface Billed {
   readonly asked: number;
   readonly chargedUsd: number;
@@ -41,9 +41,9 @@ interface Billed {
   readonly underWay: number;
   /** Questions beyond the first about the same pair. */
   readonly askedAgain: number;
-  /** Of these, those whose earlier answer had left the judge. */
+  /** Those of them whose earlier answer had left the judge. */
   readonly askedAgainAnswered: number;
-  /** Of these, those whose verdict was in the store. */
+  /** Those of them whose verdict was in the store. */
   readonly askedAgainDecided: number;
 }
 
@@ -111,7 +111,7 @@ export function stored(file: string, all: readonly Order[]): Stored {
   });
 }
 
-/** What is said of runs under the names of the evaluators. */
+/** Verdicts on runs under the names of the evaluators. */
 function entriesIn(db: DatabaseSync): readonly (RunEntry & { readonly trace: string })[] {
   db.function('block_text', blockReader());
   return db

@@ -1,8 +1,8 @@
-/** What a budget promises, held against the account of a trial that runs late in the day with more traffic than its budget is for. */
+/** The promises of a budget, held against the account of a trial that runs late in the day with more traffic than its budget is for. */
 import type { Condition } from '../overload/conditions.ts';
 import type { BudgetAccount } from './budget-account.ts';
 
-/** Of the budget, with what is held for calls whose end nobody knows: that much of it must come to something. */
+/** Share of the budget, with reservations for calls with an unknown end: that much of it must be used. */
 const usedShareMin = 0.85;
 
 export function conditionsOf({
@@ -92,6 +92,6 @@ export function factsOf({ wanted, decisions, asked, budgetUsd, chargedUsd, deare
     `| charged, of the budget | ${((chargedUsd / budgetUsd) * 100).toFixed(1)} % |`,
     `| counted by the store, USD | ${usd(countedUsd)} |`,
     `| left of the budget by the judge's bill, in questions | ${((budgetUsd - chargedUsd) / dearestUsd).toFixed(1)} |`,
-    `| pairs that the verdicts stand for, over those within budget | ${balance.toFixed(3)} |`,
+    `| pairs that the verdicts represent, over those within budget | ${balance.toFixed(3)} |`,
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import { evaluators, orders, spansOf, type Order } from './orders.ts';
 export interface BudgetTrialOptions {
   readonly runs: number;
   readonly seed: number;
-  /** Of the runs that are asked about whatever rules say. */
+  /** Share of the runs that are asked about without any rule. */
   readonly rate: number;
   /** Questions that the judge is asked at a time. */
   readonly concurrency?: number;
@@ -26,7 +26,7 @@ const lookEveryMs = 25;
 const looksMax = 2_400;
 const runsPerRequest = 5;
 const senders = 2;
-/** What a question costs, about: by it the budget is half of what would be asked. */
+/** The rough cost of a question: the budget is half of all that would be asked. */
 const questionUsd = 0.0006;
 
 export async function budgetTrial({
@@ -103,19 +103,19 @@ ${entries.join('\n')}`;
 const dayMs = 86_400_000;
 const lateMs = 23.5 * 3_600_000;
 
-/** From now to 23:30 (UTC), on whichever day that is next. */
+/** From now to 23:30 (UTC), today or tomorrow. */
 function untilLate(nowMs: number): number {
   return (lateMs - (nowMs % dayMs) + dayMs) % dayMs;
 }
 
 interface Sending {
   readonly sent: () => number;
-  /** Until so many runs were acknowledged. */
+  /** Waits until this many runs were acknowledged. */
   until(runs: number): Promise<void>;
   done(): Promise<void>;
 }
 
-/** Each request again until it is acknowledged, whoever answers then. */
+/** Sends each request again until it is acknowledged. */
 function sending(all: readonly Order[], atMs: number, service: () => Host): Sending {
   const queue = Array.from({ length: Math.ceil(all.length / runsPerRequest) }, (_, at) =>
     all.slice(at * runsPerRequest, (at + 1) * runsPerRequest),

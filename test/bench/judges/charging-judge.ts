@@ -2,7 +2,7 @@
 import { chatServer, type ChatRequest } from '../../judges/chat-server.ts';
 
 export interface Charge {
-  /** Which run, and which evaluator asked. */
+  /** The run, and the evaluator that asked. */
   readonly pair: string;
   readonly nanoUsd: number;
   /** Its answer left before the process that had asked was gone. */
@@ -14,14 +14,14 @@ export interface ChargingJudge {
   readonly bill: readonly Charge[];
   /** Answers nothing from now on: what is asked is under way. */
   hold(): void;
-  /** Whoever asked what is held is gone; what comes is answered again. */
+  /** The sender of a held question is gone; a new one is answered again. */
   forget(): void;
   /** Requests that it has not answered. */
   waiting(): number;
   close(): Promise<void>;
 }
 
-/** Of a million tokens, in US dollars. */
+/** Price of a million tokens, in US dollars. */
 export const inputPrice = 1;
 export const outputPrice = 2;
 const outputTokens = 50;

@@ -1,5 +1,5 @@
 /**
- * How long the verdicts of rules take, whatever becomes of the judge: from the last span of a run until they have come to a backend. One service for each state of its judge, each
+ * Latency of the verdicts of rules, in each state of the judge: from the last span of a run until they have come to a backend. One service for each state of its judge, each
  * in its own process and folder, by turns, so that what else the machine does hits all of them.
  */
 import { setTimeout as pause } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { verdictSink, type VerdictSink } from './verdict-sink.ts';
 
 export interface JudgeLatencyOptions {
   readonly rounds: number;
-  /** Of a round, with each state of the judge. */
+  /** Latencies of a round, with each state of the judge. */
   readonly runs: number;
   readonly runsPerSecond: number;
 }
@@ -21,7 +21,7 @@ export interface JudgeLatency {
   readonly runs: number;
   /** Whose verdicts had not come when the bench gave up. */
   readonly missing: number;
-  /** Of a round, the median of the rounds. */
+  /** The median of a round, and of the rounds. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   /** Requests that the service refused, and that were sent again. */
@@ -31,7 +31,7 @@ export interface JudgeLatency {
 }
 
 const slowMs = 30_000;
-/** For the last verdicts to come. */
+/** Time for the last verdicts to come. */
 const patienceMs = 20_000;
 const warmUpRuns = 100;
 const refusedRestMs = 100;
@@ -58,7 +58,7 @@ interface Bed {
   readonly folder: HostFolder;
   readonly server: ChatServer | undefined;
   readonly host: Host;
-  /** By round. */
+  /** Results by round. */
   readonly tookMs: (readonly number[])[];
   missing: number;
   refused: number;

@@ -1,4 +1,4 @@
-/** Runs of an agent that looks for orders, some of which fail in a tool; the same seed gives the same runs. */
+/** Runs of an agent that looks for orders; some fail in a tool. The same seed gives the same runs. */
 import { parseTraceId, type TraceId } from '../../../src/model/ids.ts';
 import type { Span } from '../../../src/model/span.ts';
 import { agentSpan, toolSpan } from '../../builders/gen-ai-spans.ts';

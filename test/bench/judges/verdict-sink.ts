@@ -22,6 +22,8 @@ export interface VerdictSink {
   readonly endpoint: string;
   /** When the first verdict of this evaluator on the trace came, in milliseconds of `performance.now`. */
   cameMs(traceId: string): number | undefined;
+  /** Traces with such a verdict. */
+  count(): number;
   close(): Promise<void>;
 }
 
@@ -49,6 +51,7 @@ export async function verdictSink(evaluator: string): Promise<VerdictSink> {
   return {
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     cameMs: (traceId) => came.get(traceId),
+    count: () => came.size,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,4 +1,4 @@
-/** Agents as they are in the world: instrumented with the real SDK, each with the exporter that people use, at a modest rate. */
+/** Ordinary agents: instrumented with the real SDK, each with the exporter that people use, at a modest rate. */
 import { ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace-otlp-proto';

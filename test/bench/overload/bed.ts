@@ -1,4 +1,4 @@
-/** A service to be pressed: a process of its own over a folder of its own, with a file as store and a journal on disk. */
+/** A service to be pressed: a separate process over a separate folder, with a file as store and a journal on disk. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The OpenTelemetry Collector as a process of its own. */
+/** The OpenTelemetry Collector as a separate process. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serverProcess, type ServerProcess } from '../../server-process.ts';
@@ -7,7 +7,7 @@ export interface CollectorProcess extends Omit<ServerProcess, 'url'> {
   readonly otlpUrl: string;
 }
 
-/** Between agents and the service, as it is configured when nothing is said. `binary`: one with the receiver `otlp` and the exporter `otlp_grpc`. */
+/** Starts between agents and the service, with the default configuration. `binary` has the receiver `otlp` and the exporter `otlp_grpc`. */
 export function plainCollector(binary: string, to: { readonly grpcAddress: string }): Promise<CollectorProcess> {
   return collectorProcess(
     binary,

@@ -1,4 +1,4 @@
-/** What a bench promises, measured: a table, and whether all of it holds. */
+/** The promises of a bench, measured: a table, and whether all of it holds. */
 
 export interface Condition {
   readonly what: string;
@@ -7,7 +7,7 @@ export interface Condition {
   readonly holds: boolean;
 }
 
-/** True: all hold. */
+/** True when all hold. */
 export function tell(title: string, conditions: readonly Condition[]): boolean {
   process.stdout.write(`\n${title}\n\n| condition | wanted | measured | |\n|---|---|---|---|\n`);
   for (const { what, wanted, measured, holds } of conditions)

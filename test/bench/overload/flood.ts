@@ -1,5 +1,5 @@
 /**
- * A sender in a process of its own: `node flood.ts {"url":…}`. At a rate, it sends whenever it is time and never tries again; without one, each connection
+ * A sender in a separate process: `node flood.ts {"url":…}`. At a rate, it sends whenever it is time and never tries again; without one, each connection
  * sends as soon as its last request was answered. Tells its counts when asked, and ends when its parent does.
  */
 import { Agent, request } from 'node:http';

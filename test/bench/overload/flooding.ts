@@ -1,4 +1,4 @@
-/** The parent's side of a sender in a process of its own. */
+/** The parent's side of a sender in a separate process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ export interface Flood {
   /** Its own address: a loopback one. */
   readonly from: string;
   readonly connections: number;
-  /** Absent: as fast as it is answered. */
+  /** When absent, as fast as it is answered. */
   readonly spansPerSecond?: number;
   /** 1..65535; keeps the trace ids of senders apart. */
   readonly sender: number;
-  /** How many different spans it sends by turns. */
+  /** Number of different spans that it sends by turns. */
   readonly spans: number;
 }
 
@@ -26,7 +26,7 @@ export interface FloodCounts {
   /** Refusals by what they said. */
   readonly retryAfter: readonly (readonly [number, number])[];
   readonly withoutRetryAfter: number;
-  /** Of requests that were taken. */
+  /** Latencies of accepted requests. */
   readonly latenciesMs: readonly number[];
 }
 

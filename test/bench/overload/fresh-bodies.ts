@@ -16,15 +16,15 @@ const timeEnding = [0xfa, 0x18] as const;
 const timeBytes = 8;
 /** By which the times of one round lie behind those of the one before: as long as the runs of a round take to begin. */
 const roundNanos = 10_000_000_000n;
-/** Ids of calls begin with so many digits of their trace's. */
+/** Ids of calls begin with this many digits of their trace's. */
 const callMark = 'call_';
 const changedBytes = 6;
-/** Stands wherever sessions and questions would be the same each time. */
+/** The mark in sessions and questions that would otherwise be the same each time. */
 const mark = 'xxxxxxxxxxxx';
 
 interface Template {
   readonly body: Buffer;
-  /** Where the trace id of each span stands. */
+  /** The places of each span's trace id. */
   readonly ids: readonly number[];
   readonly times: readonly number[];
   readonly calls: readonly number[];

@@ -1,5 +1,5 @@
 /**
- * Holds so many traces open and goes on taking spans for them: `node hold.ts TRACES SPANS`. In a process of its own, through the wire format, under a
+ * Holds many traces open and goes on taking spans for them: `node hold.ts TRACES SPANS`. In a process of its own, through the wire format, under a
  * clock that is moved by hand. Tells CPU time a span while that many are open, and what a held span takes of the memory.
  */
 import { collectors } from '../../../collectors/index.ts';
@@ -77,7 +77,7 @@ packed();
 const before = process.cpuUsage();
 let spans = 0;
 while (spans < measuredSpans) spans += take();
-// What is taken is also squeezed, however few were held before.
+// Held spans are also packed, after any number of earlier ones.
 packed();
 const { user, system } = process.cpuUsage(before);
 process.stdout.write(

@@ -1,4 +1,4 @@
-/** How long an answer takes at half of what the service can bear. */
+/** Latency of an answer at half of the load that the service can bear. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { bed, floodAddress, saturation, settled, templateSpans } from './bed.ts';
 import { below, quantile, tell } from './conditions.ts';

@@ -1,7 +1,7 @@
 /** Sums of the service's own metrics. */
 
 export interface Page {
-  /** Of all samples with such a name and labels. */
+  /** Sum of all samples with this name and these labels. */
   sum(name: string, labels?: { readonly [label: string]: string }): number;
   /** Sums by the value of one label. */
   by(name: string, label: string): ReadonlyMap<string, number>;

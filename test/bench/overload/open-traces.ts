@@ -1,4 +1,4 @@
-/** What open traces cost: CPU time of a further span when few or many are open, and memory of each span that is held. */
+/** The cost of open traces: CPU time of a further span when few or many are open, and memory of each span that is held. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { below, tell } from './conditions.ts';

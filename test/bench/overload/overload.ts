@@ -9,7 +9,7 @@ import { watchProcess } from './process-size.ts';
 
 export interface OverloadBench {
   readonly seconds: number;
-  /** Of the rate at which it is saturated. */
+  /** Share of the rate at which it is saturated. */
   readonly times: number;
   /** Path of a Collector; without one none is asked. */
   readonly collector: string | undefined;

@@ -1,4 +1,4 @@
-/** What the system says of a process, without asking it. */
+/** The system's figures of a process, without asking it. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 

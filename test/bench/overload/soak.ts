@@ -5,12 +5,12 @@ import { below, quantile, tell, type Condition } from './conditions.ts';
 import { flooding } from './flooding.ts';
 import { openDescriptors, watchProcess, type Descriptors } from './process-size.ts';
 
-/** What grows by this much fills the room between the limit and its tenth in a week. */
+/** Growth by this much fills the room between the limit and its tenth in a week. */
 const mibPerHourMax = 2;
 const descriptorsMax = 5;
 const warmUpShare = 1 / 3;
 const answerMsMax = 25;
-/** Until connections that nobody holds any more are closed on this side as well, and what was taken is stored. */
+/** Time until unused connections are closed on this side as well, and accepted spans are stored. */
 const idleMs = 10_000;
 
 export interface SoakOptions {
@@ -71,7 +71,7 @@ export async function soakBench({ minutes, rate: wanted, late: lateSpans }: Soak
   }
 }
 
-/** With nobody connected: while there is load, a sender opens as many connections as its requests overlap. What there is more of is named, so that a leak shows what leaks. */
+/** With no client connected: while there is load, a sender opens as many connections as its requests overlap. A kind with more objects is named, so that a leak shows what leaks. */
 function descriptorsCondition(before: Descriptors, after: Descriptors): Condition {
   const all = (descriptors: Descriptors): number => [...descriptors.values()].reduce((sum, count) => sum + count, 0);
   const more = [...after].map(([kind, count]) => [kind, count - (before.get(kind) ?? 0)] as const).filter(([, count]) => count > 0);
@@ -82,7 +82,7 @@ function descriptorsCondition(before: Descriptors, after: Descriptors): Conditio
   };
 }
 
-/** Of the straight line that is nearest by least squares; times in milliseconds. */
+/** Slope of the straight line that is nearest by least squares; times in milliseconds. */
 function slopePerHour(points: readonly (readonly [number, number])[]): number {
   const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [meanAt, meanValue] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];

@@ -17,7 +17,7 @@ const calls: readonly { readonly name: string; readonly url?: string; readonly b
   { name: 'valueOf', url: 'file:///elsewhere/src/stores/valueOf.ts', below: '(root)', micros: 23 },
 ];
 
-test('time belongs to the nearest folder of the project, what the model does to whoever asked, and waiting to nobody', () => {
+test('time belongs to the nearest folder of the project, that of the model to its caller, and waiting to none', () => {
   const ids = new Map(calls.map(({ name }, at) => [name, at + 1]));
   const nodes = calls.map(({ name, url = '' }, at): Profiler.ProfileNode => ({
     id: at + 1,

@@ -1,7 +1,7 @@
-/** Which part of the service a profile's time belongs to. */
+/** The part of the service that a profile's time belongs to. */
 import type { Profiler } from 'node:inspector';
 
-/** By the folder of the nearest function of ours on the stack; what `src/model` does, it does for whoever asked. */
+/** Time by the folder of our nearest function on the stack; work of `src/model` belongs to its caller. */
 const folders = {
   'src/receivers/': 'taking requests',
   'src/otlp/': 'reading and writing OTLP',

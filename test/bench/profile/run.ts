@@ -1,9 +1,8 @@
 /**
- * `npm run bench -- profile`: what the CPU time of the service goes into, by parts of its code and by threads, while spans come as fast as they are taken.
+ * `npm run bench -- profile`: the use of the service's CPU time, by parts of its code and by threads, while spans come as fast as they are taken.
  * Profiling costs some time itself: the shares say more than the microseconds.
  *
  *   --passes N   (3)      --spans N   spans of one pass (72000)      --in-memory   with neither journal nor file, and the evaluators that are on by default
- *   --shards N   with N shards (1)
  *   --write FILE   the profile of the main thread, for a browser's developer tools
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +24,6 @@ const { values } = runnerArguments({
     passes: { type: 'string', default: '3' },
     spans: { type: 'string', default: '72000' },
     'in-memory': { type: 'boolean', default: false },
-    shards: { type: 'string', default: '1' },
     write: { type: 'string' },
   },
 });
@@ -42,7 +40,7 @@ const names = values['in-memory'] ? byDefault : await applicable(workload({ seed
 const server = await configured(
   join(folder, 'tracejury.yaml'),
   names,
-  `${values['in-memory'] ? inMemory : onDisk(join(folder, 'data'), sink.otlpUrl)}shards: ${values.shards}\n`,
+  values['in-memory'] ? inMemory : onDisk(join(folder, 'data'), sink.otlpUrl),
 );
 try {
   await load(server, 1_000);

@@ -1,7 +1,7 @@
-/** CPU time of a process by its threads. Linux alone tells it; elsewhere there is nothing to tell. */
+/** CPU time of a process by its threads. Only Linux has it; elsewhere the list is empty. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of /proc/PID/stat: a hundredth of a second on every Linux that Node runs on. */
+/** Tick of /proc/PID/stat: a hundredth of a second on every Linux that Node runs on. */
 const tickMicros = 10_000;
 
 /** By the threads' names; threads of one name are one row. */

@@ -1,5 +1,5 @@
 /**
- * One scenario in a process of its own: `node measure.ts INDEX SHARE`. Spans go through the wire format, as the service gets them; CPU time is
+ * One scenario in a separate process: `node measure.ts INDEX SHARE`. Spans go through the wire format, as the service gets them; CPU time is
  * that of reading, gathering and scoring, with the garbage that these make. The clock is moved by hand, so a day takes seconds.
  */
 import { collectors } from '../../../collectors/index.ts';

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- scale`: CPU time and peak memory of what is hard on the gathering, at half the size and the full one: a ratio near 2 says that
+ * `npm run bench -- scale`: CPU time and peak memory of hard cases for the gathering, at half the size and the full one: a ratio near 2 means that
  * the cost grows with the spans, one near 4 that it grows with their square.
  *
  *   --only TEXT   scenarios whose name holds it

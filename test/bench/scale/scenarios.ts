@@ -1,4 +1,4 @@
-/** What is hard on the gathering: one huge trace, one that stays open for a day, and many at once. */
+/** Hard cases for the gathering: one huge trace, one that stays open for a day, and many at once. */
 import type { Span } from '../../../src/model/span.ts';
 import { runSpans, spansIn } from './spans.ts';
 
@@ -11,7 +11,7 @@ export interface Scenario {
   readonly name: string;
   /** `share` of the full size. */
   readonly requests: (share: number) => Generator<Request>;
-  /** How many runs must have closed in the end. */
+  /** The number of runs that must have closed in the end. */
   readonly runs: (share: number) => number;
 }
 

@@ -1,4 +1,4 @@
-/** Spans of long runs: an agent that hands tasks to sub-agents, each of which asks its model and calls a tool by turns. */
+/** Spans of long runs: an agent hands tasks to sub-agents, which ask their model and call a tool by turns. */
 import { attributedSpan, type SpanPlace } from './span.ts';
 import type { Span } from '../../../src/model/span.ts';
 
@@ -8,7 +8,7 @@ export interface RunShape {
   /** Requests of each sub-agent, each followed by a call. */
   readonly turns: number;
   readonly startMs: number;
-  /** From the beginning of one span to that of the next. */
+  /** Time from the beginning of one span to that of the next. */
   readonly stepMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** `docs/reference/grafana-dashboard.json`: what `panels.ts` says, laid out as Grafana imports it. */
+/** `docs/reference/grafana-dashboard.json`: the panels of `panels.ts`, laid out for Grafana’s import. */
 import { rows, type Panel, type Query, type Row } from './panels.ts';
 
 const heights: { readonly [kind in Panel['kind']]: number } = { stat: 4, timeseries: 8, heatmap: 8, table: 8 };

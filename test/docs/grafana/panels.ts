@@ -1,10 +1,10 @@
-/** What the dashboard shows, row by row: the queries as Prometheus takes them, with Grafana's variables in them. */
+/** The dashboard, row by row: the queries as Prometheus takes them, with Grafana's variables in them. */
 export interface Panel {
   readonly title: string;
   readonly kind: 'timeseries' | 'stat' | 'heatmap' | 'table';
-  /** As Grafana names units. */
+  /** Units by their names in Grafana. */
   readonly unit: string;
-  /** Of 24. */
+  /** Width in columns, of 24. */
   readonly width: number;
   readonly description: string;
   readonly queries: readonly Query[];
@@ -66,7 +66,7 @@ const overview: Row = {
       unit: 'percentunit',
       width: 4,
       max: 1,
-      description: 'Of all calls of tools by agents.',
+      description: 'Share of all tool calls by agents.',
       queries: one(
         `sum(increase(tracejury_agent_tool_calls_total{${agent}, tracejury_outcome="failed"}${range})) / sum(increase(tracejury_agent_tool_calls_total{${agent}}${range}))`,
       ),
@@ -76,7 +76,7 @@ const overview: Row = {
       kind: 'stat',
       unit: 'currencyUSD',
       width: 4,
-      description: 'Of their own model calls, where prices are configured.',
+      description: 'Cost of their own model calls, where prices are configured.',
       queries: one(`sum(increase(tracejury_agent_cost_total{${agent}}${range}))`),
     },
     {
@@ -84,7 +84,7 @@ const overview: Row = {
       kind: 'stat',
       unit: 'currencyUSD',
       width: 4,
-      description: 'Of the models that judges ask.',
+      description: 'Cost of the models that judges ask.',
       queries: one(`sum(increase(tracejury_evaluation_cost_total{${evaluator}}${range}))`),
     },
     {
@@ -138,7 +138,7 @@ const agents: Row = {
       queries: one(passShare(' by (gen_ai_agent_name)', window), '{{gen_ai_agent_name}}'),
     },
     {
-      title: 'How long runs take',
+      title: 'Duration of runs',
       kind: 'timeseries',
       unit: 's',
       width: 12,
@@ -175,7 +175,7 @@ const agents: Row = {
       unit: 'reqps',
       width: 12,
       isStacked: true,
-      description: 'Of agents, by model and how they ended.',
+      description: 'Calls by agents, by model and outcome.',
       queries: one(
         `sum by (gen_ai_request_model, tracejury_outcome) (rate(tracejury_agent_model_calls_total{${agent}}${window}))`,
         '{{gen_ai_request_model}} {{tracejury_outcome}}',
@@ -191,7 +191,7 @@ const agents: Row = {
       queries: one(`sum by (tracejury_completeness) (rate(tracejury_runs_total{${agent}}${window}))`, '{{tracejury_completeness}}'),
     },
     {
-      title: 'How directly tasks go',
+      title: 'Directness of tasks',
       kind: 'timeseries',
       unit: 'percentunit',
       width: 12,
@@ -229,7 +229,7 @@ const tools: Row = {
       ),
     },
     {
-      title: 'How calls end',
+      title: 'Outcome of calls',
       kind: 'timeseries',
       unit: 'reqps',
       width: 12,
@@ -238,7 +238,7 @@ const tools: Row = {
       queries: one(`sum by (tracejury_outcome) (rate(tracejury_agent_tool_calls_total{${agent}}${window}))`, '{{tracejury_outcome}}'),
     },
     {
-      title: 'How long calls take',
+      title: 'Duration of calls',
       kind: 'timeseries',
       unit: 's',
       width: 12,
@@ -285,11 +285,11 @@ const evaluators: Row = {
       unit: 'short',
       width: 12,
       hasExemplars: true,
-      description: 'How many verdicts lie where between 0 and 1. An exact 0 has a bucket of its own. Points lead to runs that failed.',
+      description: 'Distribution of verdicts between 0 and 1. An exact 0 has a separate bucket. Points lead to runs that failed.',
       queries: one(`sum by (le) (increase(tracejury_evaluation_score_bucket{${verdicts}}${window}))`, '{{le}}'),
     },
     {
-      title: 'What was not scored, and why',
+      title: 'Skipped and failed evaluations, by reason',
       kind: 'timeseries',
       unit: 'reqps',
       width: 12,
@@ -301,7 +301,7 @@ const evaluators: Row = {
       ),
     },
     {
-      title: 'What runs lacked',
+      title: 'Data that runs lacked',
       kind: 'table',
       unit: 'percentunit',
       width: 12,
@@ -332,7 +332,7 @@ const judges: Row = {
       unit: 'percentunit',
       width: 12,
       max: 1,
-      description: 'Of the last day, from the sample that judges saw, with the ends of its 95 % interval; all agents.',
+      description: 'Rate of the last day, from the sample that judges saw, with the ends of its 95 % interval; all agents.',
       queries: one(`tracejury_rate_ratio{${evaluator}, gen_ai_agent_name=""}`, '{{gen_ai_evaluation_name}} {{tracejury_bound}}'),
     },
     {
@@ -350,14 +350,14 @@ const judges: Row = {
       unit: 'reqps',
       width: 8,
       isStacked: true,
-      description: 'By judge and how they ended.',
+      description: 'Calls by judge and outcome.',
       queries: one(
         `sum by (tracejury_judge, tracejury_outcome) (rate(tracejury_judge_requests_total${window}))`,
         '{{tracejury_judge}} {{tracejury_outcome}}',
       ),
     },
     {
-      title: 'How long a verdict takes',
+      title: 'Duration of a verdict',
       kind: 'timeseries',
       unit: 's',
       width: 8,
@@ -385,11 +385,11 @@ const judges: Row = {
       unit: 'percentunit',
       width: 8,
       max: 1,
-      description: 'Of each limit, by judge or evaluator.',
+      description: 'Use of each limit, by judge or evaluator.',
       queries: one('tracejury_judge_budget_used_ratio', '{{tracejury_judge}} {{gen_ai_evaluation_name}} {{tracejury_budget}}'),
     },
     {
-      title: 'What the budget leaves of the sample rates',
+      title: 'Sample rates within the budget',
       kind: 'timeseries',
       unit: 'percentunit',
       width: 8,
@@ -428,12 +428,12 @@ const judges: Row = {
       queries: one(`tracejury_judge_drift_ratio{${evaluator}}`, '{{gen_ai_evaluation_name}} {{tracejury_judge}}'),
     },
     {
-      title: 'Judges that are left alone',
+      title: 'Judges that are not asked',
       kind: 'timeseries',
       unit: 'short',
       width: 8,
       max: 2,
-      description: '0: they answer; 2: they do not, and are left alone.',
+      description: '0: they answer; 2: they do not, and are not asked.',
       queries: one('tracejury_judge_circuit', '{{tracejury_judge}}'),
     },
   ],
@@ -472,7 +472,7 @@ const service: Row = {
       unit: 'Bps',
       width: 8,
       isStacked: true,
-      description: 'Of requests, by transport and signal.',
+      description: 'Requests by transport and signal.',
       queries: one(
         `sum by (tracejury_transport, tracejury_signal) (rate(tracejury_receiver_bytes_total${window}))`,
         '{{tracejury_transport}} {{tracejury_signal}}',
@@ -483,7 +483,7 @@ const service: Row = {
       kind: 'timeseries',
       unit: 'bytes',
       width: 8,
-      description: 'Of the process, of open traces, and of requests in flight.',
+      description: 'Memory of the process, of open traces, and of requests in flight.',
       queries: [
         { expr: 'tracejury_process_resident_bytes', legend: 'process' },
         { expr: 'tracejury_open_bytes', legend: 'open traces' },
@@ -495,7 +495,7 @@ const service: Row = {
       kind: 'timeseries',
       unit: 'percentunit',
       width: 8,
-      description: 'Of each bound, how much is taken; the one at 100 % is what presses.',
+      description: 'Used share of each bound; the one at 100 % is the limit.',
       queries: one('tracejury_stress_strain_ratio', '{{tracejury_strain}}'),
     },
     {
@@ -511,11 +511,11 @@ const service: Row = {
       kind: 'timeseries',
       unit: 'bytes',
       width: 8,
-      description: 'What records take, or are pinned by.',
+      description: 'Size of records, and what pins them.',
       queries: one('tracejury_journal_used_bytes', 'used'),
     },
     {
-      title: 'How long syncs and writes take',
+      title: 'Duration of syncs and writes',
       kind: 'timeseries',
       unit: 's',
       width: 8,
@@ -526,7 +526,7 @@ const service: Row = {
       ],
     },
     {
-      title: 'What waits to be written',
+      title: 'Items waiting to be written',
       kind: 'timeseries',
       unit: 'short',
       width: 8,
@@ -537,7 +537,7 @@ const service: Row = {
       ],
     },
     {
-      title: 'How old scores are that wait for a backend',
+      title: 'Age of scores that wait for a backend',
       kind: 'timeseries',
       unit: 's',
       width: 8,
@@ -550,18 +550,18 @@ const service: Row = {
       unit: 'reqps',
       width: 8,
       isStacked: true,
-      description: 'By exporter and what became of them.',
+      description: 'Scores by exporter and outcome.',
       queries: one(
         `sum by (tracejury_exporter, tracejury_outcome) (rate(tracejury_exporter_items_total${window}))`,
         '{{tracejury_exporter}} {{tracejury_outcome}}',
       ),
     },
     {
-      title: 'Dead letters, and backends that are left alone',
+      title: 'Dead letters, and backends that are not tried',
       kind: 'timeseries',
       unit: 'short',
       width: 8,
-      description: 'Of each exporter; a circuit of 2 is a backend that is down.',
+      description: 'State of each exporter; a circuit of 2 is a backend that is down.',
       queries: [
         { expr: 'tracejury_exporter_dead', legend: '{{tracejury_exporter}} dead' },
         { expr: 'tracejury_exporter_circuit', legend: '{{tracejury_exporter}} circuit' },
@@ -583,7 +583,7 @@ const replicas: Row = {
       queries: one('tracejury_journal_lag', '{{instance}}'),
     },
     {
-      title: 'What was lost, and what was divided',
+      title: 'Lost and divided data',
       kind: 'timeseries',
       unit: 'short',
       width: 12,

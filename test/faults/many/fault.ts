@@ -4,7 +4,7 @@ import type { ManyMachines, Replica } from './machines.ts';
 
 export interface Scene extends ManyMachines {
   readonly chance: Chance;
-  /** True: as long as the table of the faults says. False: no longer than the fault needs to show. */
+  /** True when it takes as long as the table of the faults has it. False when it takes no longer than the fault needs to show. */
   readonly isFull: boolean;
   /** Those to which agents send. */
   readonly replicas: readonly Replica[];
@@ -21,9 +21,9 @@ export interface Scene extends ManyMachines {
 export interface ManyFault {
   readonly name: string;
   readonly summary: string;
-  /** What a process, a broker or a database had in hand when it ended may be asked or sent again. */
+  /** Work that a process, a broker or a database had in hand when it ended may be asked or sent again. */
   readonly inHand: 'once' | 'may come again';
-  /** Bytes of the broker's disk. Absent: that of the machine. */
+  /** Bytes of the broker's disk. When absent, that of the machine. */
   readonly diskBytes?: number;
   readonly suffer: (scene: Scene) => Promise<void>;
 }

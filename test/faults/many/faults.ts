@@ -14,10 +14,10 @@ const kill: ManyFault = {
   name: 'kill',
   summary: 'SIGKILL of a replica at a random moment; it starts again within 15 s.',
   inHand: 'may come again',
-  async suffer({ chance, replicas, acknowledged }) {
+  async suffer({ chance, replicas, isFull, acknowledged }) {
     const replica = chance.pick(replicas);
     await replica.end('SIGKILL');
-    await wait(chance.below(15_000));
+    await wait(chance.below(isFull ? 15_000 : 2_000));
     await replica.start();
     await acknowledged(200);
   },
@@ -30,7 +30,7 @@ const standStill: ManyFault = {
   async suffer({ chance, replicas, isFull, acknowledged }) {
     const { pid } = chance.pick(replicas).process();
     process.kill(pid, 'SIGSTOP');
-    await wait(isFull ? 60_000 : 2 * sessionMs);
+    await wait(isFull ? 60_000 : 1.5 * sessionMs);
     process.kill(pid, 'SIGCONT');
     await acknowledged(200);
   },

@@ -1,4 +1,4 @@
-/** A broker, a database and replicas: real processes on this machine. A trial has a topic and a database of its own. */
+/** A broker, a database and replicas: real processes on this machine. A trial has a separate topic and database. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -29,6 +29,7 @@ export interface TrialMachines extends ManyMachines {
 }
 
 const partitions = 6;
+const probeBytes = 1024 * 1024;
 
 /** `yaml` is added to the configuration of each replica. */
 export async function machines(yaml: string, { diskBytes }: { readonly diskBytes?: number | undefined }): Promise<TrialMachines> {
@@ -61,8 +62,7 @@ export async function machines(yaml: string, { diskBytes }: { readonly diskBytes
       await database.run(`drop database if exists ${name} with (force)`);
       if (disk === undefined) return;
       await broker.stop('SIGKILL');
-      spawnSync('umount', [disk]);
-      rmSync(disk, { recursive: true });
+      removeDisk(disk);
     },
   };
 }
@@ -72,10 +72,26 @@ async function ready({ console: page }: ServiceProcess): Promise<void> {
   await eventually(() => isReady().catch(() => undefined), 'a replica that is ready', { everyMs: 50, looksMax: 2_400 });
 }
 
+/** Why this machine has no small disk for a broker; undefined: it has one. */
+export function whyNoSmallDisk(): string | undefined {
+  try {
+    removeDisk(smallDisk(probeBytes));
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
 /** In memory, so that its size is exact. */
 function smallDisk(bytes: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'tracejury-disk-'));
-  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`A small disk needs the right to mount one: run this as root. ${stderr}`);
-  return folder;
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', folder], { encoding: 'utf8' });
+  if (status === 0) return folder;
+  rmSync(folder, { recursive: true });
+  throw new Error(`A small disk needs the right to mount one: run this as root. ${error?.message ?? stderr}`.trim());
+}
+
+function removeDisk(folder: string): void {
+  spawnSync('umount', [folder]);
+  rmSync(folder, { recursive: true });
 }

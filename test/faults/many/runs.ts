@@ -18,7 +18,7 @@ export function requestsOf(trace: number, startMs: number): readonly (readonly S
   ];
 }
 
-/** Which run a question of the judge is about. */
+/** The run that a question of the judge is about. */
 export function traceIn(question: string): number {
   return Number(/where is number (\d+)\?/.exec(question)?.[1]);
 }

@@ -6,28 +6,28 @@ import { seeded } from '../../builders/seeded.ts';
 import { listOf } from '../doubled.ts';
 import { startLoad, type Load } from '../load.ts';
 import { openSink, type Sink } from '../sink.ts';
-import { documentsOf, isJudged, isSame, oneProcess, unasked } from './documents.ts';
+import { compared, documentsOf, isJudged, keptDocuments, oneProcess, unasked, type OtherRun } from './documents.ts';
 import type { ManyFault } from './fault.ts';
 import { recordingJudge } from './judge.ts';
 import { machines, type Replica } from './machines.ts';
 import { requestsOf, traceIdOf } from './runs.ts';
 
 export interface Account {
-  /** Runs of which every request was acknowledged. */
+  /** Runs that were acknowledged as a whole. */
   readonly acknowledged: number;
-  /** Of these, the ones that no replica knows at the end. */
+  /** Those of them that no replica knows at the end. */
   readonly lost: number;
-  /** Of these, the ones that are not as one process has them. */
+  /** Those of them that differ from the runs of one process. */
   readonly other: number;
   /** Runs, and verdicts of one name, that are there more than once. */
   readonly doubled: number;
-  /** Of these, the ones that were evaluated again because spans of theirs came again. */
+  /** Those of them that were evaluated again because spans of theirs came again. */
   readonly revised: number;
-  /** Of these, the ones about which the judge was not asked: the machine was short of time. */
+  /** Those of them about which the judge was not asked: the machine was short of time. */
   readonly unasked: number;
   /** Questions to the judge that it had answered before. */
   readonly askedAgain: number;
-  /** Scores at the backend that stand there under two ids. */
+  /** Scores at the backend that are there under two ids. */
   readonly sentAgain: number;
   /** Scores that never came to the backend. */
   readonly unsent: number;
@@ -35,6 +35,28 @@ export interface Account {
   readonly silentMs: number;
   /** Examples of runs that are lost or other. */
   readonly examples: readonly string[];
+  /** The folder with both documents of the other runs among the examples. */
+  readonly documents?: string;
+}
+
+/** The account shows these, and no fault may cause them. */
+export function brokenPromises({ inHand }: ManyFault, account: Account): readonly string[] {
+  const { acknowledged, lost, other, doubled, revised, askedAgain, sentAgain, unsent, documents } = account;
+  const counts: readonly (readonly [count: number, sentence: string])[] = [
+    [acknowledged === 0 ? 1 : 0, 'No run was acknowledged.'],
+    [lost, `${lost} runs are lost.`],
+    [other, `${other} runs are other than one process has them${documents === undefined ? '' : `: ${documents} has documents of both`}.`],
+    [doubled, `${doubled} runs or verdicts are there twice.`],
+    [unsent, `${unsent} scores never came to the backend.`],
+    ...(inHand === 'may come again'
+      ? []
+      : ([
+          [revised, `${revised} runs were evaluated again.`],
+          [askedAgain, `${askedAgain} questions were asked again.`],
+          [sentAgain, `${sentAgain} scores came to the backend again.`],
+        ] as const)),
+  ];
+  return counts.flatMap(([count, sentence]) => (count > 0 ? [sentence] : []));
 }
 
 export interface Trials {
@@ -43,21 +65,23 @@ export interface Trials {
 }
 
 const replicasAtStart = 3;
-/** As a load balancer waits for an answer. */
+/** Waits for an answer like a load balancer. */
 const answerMs = 2_000;
 const restMs = 100;
 const attemptsMax = 1_200;
-const pauseMs = 100;
+/** Between two runs of an agent, and the share of the requests that a fault asks for. */
+const loads = { full: { pauseMs: 100, share: 1 }, short: { pauseMs: 250, share: 1 / 3 } };
 /** The rules of a run are one span at the backend, and the judge's verdict another one. */
 const carriersOfRun = 2;
 const lookEveryMs = 500;
-/** What is still not there after so many looks is lost: leases of a dead process end after half a minute. */
+/** A run that is still missing after this number of looks is lost: leases of a dead process end after half a minute. */
 const looksMax = 240;
 const examplesMax = 3;
 const shownChars = 120;
 
 export async function trials({ seed = 1, isFull = true } = {}): Promise<Trials> {
   const startMs = Math.floor(performance.timeOrigin);
+  const { pauseMs, share } = isFull ? loads.full : loads.short;
   const alone = { judge: await recordingJudge(), sink: await openSink() };
   const reference = await oneProcess(configuration(alone), startMs);
 
@@ -69,7 +93,7 @@ export async function trials({ seed = 1, isFull = true } = {}): Promise<Trials> 
       let replicas: readonly Replica[] = await Promise.all(Array.from({ length: replicasAtStart }, () => all.replica()));
       const agents = sending(() => replicas);
       const load = startLoad(agents.send, { requests: (trace) => requestsOf(trace, startMs), restMs, attemptsMax, pauseMs });
-      const acknowledged = (requests: number): Promise<void> => further(load, requests);
+      const acknowledged = (requests: number): Promise<void> => further(load, Math.ceil(requests * share));
       await acknowledged(20 + chance.below(40));
       await fault.suffer({
         ...all,
@@ -94,17 +118,21 @@ export async function trials({ seed = 1, isFull = true } = {}): Promise<Trials> 
       const [one] = replicas;
       if (one === undefined) throw new Error('No replica is left.');
       const ends = await settled(one, parts.sink, traces);
-      const [want, have] = [await reference.documents(traces), await documentsOf(one.process(), traces)];
-      const others = traces.flatMap((trace, at) => {
-        const [is = '', was = ''] = [have[at], want[at]];
-        return is === 'null' || isSame(is, was) ? [] : [`${traceIdOf(trace)} ${difference(is, was)}`];
+      const [references, documents] = [await reference.documents(traces), await documentsOf(one.process(), traces)];
+      const others = traces.flatMap((trace, at): readonly (OtherRun & { readonly difference: string })[] => {
+        const [is = '', was = ''] = [documents[at], references[at]];
+        if (is === 'null' || is === was) return [];
+        const [have, want] = compared(is, was);
+        return have === want ? [] : [{ id: traceIdOf(trace), is, was, difference: difference(have, want) }];
       });
+      const shown = others.slice(0, examplesMax);
       return {
         ...ends,
         other: others.length,
         askedAgain: parts.judge.again(),
         silentMs: agents.silentMs(),
-        examples: [...ends.examples, ...others].slice(0, examplesMax),
+        examples: [...ends.examples.slice(0, examplesMax), ...shown.map((one) => `${one.id} ${one.difference}`)],
+        ...(shown.length === 0 ? {} : { documents: keptDocuments(shown) }),
       };
     } finally {
       await all.remove();
@@ -204,7 +232,7 @@ async function settled(
   };
 }
 
-/** Where the second text stops being the first one. */
+/** The place where the second text stops being the first one. */
 function difference(is: string, was: string): string {
   let at = 0;
   while (at < is.length && is[at] === was[at]) at++;
