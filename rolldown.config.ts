@@ -11,9 +11,12 @@ const sources = [
   ...Object.values(packageJson.exports).flatMap((target) => (typeof target === 'string' ? [] : [target.default])),
 ].map((built) => built.replace(/^\.\/dist\/(.+)\.js$/, '$1'));
 
-/** Kysely is 250 modules, of which the stores use a part. Its licence is in NOTICE. Other packages stay where npm installs them. */
-const bundled: ReadonlySet<string> = new Set(['kysely']);
-const ownOrBundled = new RegExp(`^(?:[./]|(?:${[...bundled].join('|')})$)`);
+/**
+ * Kysely is 250 modules, and the stores use a part of them. The SDK of MCP brings 90 packages, and the server uses the ones listed here. Their
+ * licences are in NOTICE. Other packages stay where npm installs them.
+ */
+const bundled = ['kysely', '@modelcontextprotocol/sdk', 'zod', 'zod-to-json-schema', 'ajv-formats', 'content-type'] as const;
+const ownOrBundled = new RegExp(`^(?:[./]|(?:${bundled.join('|')})(?:/|$))`);
 
 /** Makes an entry of each file that a worker thread runs. In the source such a file is a neighbour; in `dist` its caller may be in any file. */
 const threads: Plugin = {
@@ -33,14 +36,25 @@ const threads: Plugin = {
 export default defineConfig({
   input: Object.fromEntries(sources.map((source) => [source, join(import.meta.dirname, `${source}.ts`)])),
   platform: 'node',
-  // Relative and absolute paths are own files.
-  external: (id, importer) => !ownOrBundled.test(id) && importer?.includes('/node_modules/kysely/') !== true,
+  // Relative and absolute paths are own files, or files of a bundled package.
+  external: (id) => !ownOrBundled.test(id),
   plugins: [threads],
   output: {
     dir: join(import.meta.dirname, 'dist'),
     // At the depth of the entries: the paths to package.json and to the console are relative.
     entryFileNames: '[name].js',
     chunkFileNames: 'src/chunks/[name].js',
+    // Each of these modules is small. Alone it would be a file.
+    codeSplitting: {
+      groups: [
+        { name: 'stored', test: /[\\/]src[\\/]model[\\/]store[\\/]/ },
+        { name: 'runtime', test: /[\\/]src[\\/]runtime[\\/]/ },
+        {
+          name: 'statistics',
+          test: /[\\/]src[\\/]statistics[\\/](?:distributions|estimate|holm|paired-scores|proportion|seeded-random)\.ts$/,
+        },
+      ],
+    },
     // Names and lines stay, so that the trace of an error can be read.
     minify: false,
     comments: { legal: true, annotation: false, jsdoc: false },

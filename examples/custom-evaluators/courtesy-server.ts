@@ -5,13 +5,13 @@
  */
 import { createServer, type IncomingMessage } from 'node:http';
 
-/** What is used of the document that is sent. */
+/** The members that this evaluator reads. */
 interface Asked {
   readonly run: { readonly final_response: unknown };
   readonly parameters: { readonly any_of: readonly string[] };
 }
 
-/** `status` decides which of the others there are. */
+/** `status` decides which of the other members there are. */
 interface Outcome {
   readonly status: 'scored' | 'skipped';
   readonly score?: number;

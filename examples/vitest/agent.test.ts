@@ -9,7 +9,7 @@ test('a refund within the total is made', async () => {
   expect(run).toPass(toolTrajectory(), { expect: { toolCalls: [{ name: 'refund_order', arguments: { amount: 39.95 } }] } });
 });
 
-test('a refund above the total fails, and the agent says so', async () => {
+test('a refund above the total fails, and the agent admits it', async () => {
   const run = await recordedRun(() => answer(500));
   expect(run).not.toPass(toolError());
 });

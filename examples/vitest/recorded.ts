@@ -1,6 +1,6 @@
 /**
- * For vitest: the agent run that a test causes, out of the spans of this process. Copy this file beside your tests. It needs no
- * service: the library reads and scores the spans where they are made.
+ * Reads the agent run of a Vitest test from the spans of this process. Copy this file beside your tests. It needs no service:
+ * the library reads and scores the spans where they are made.
  */
 import { context, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, type SpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -15,7 +15,7 @@ const exporter = new InMemorySpanExporter();
 /** Give it to the TracerProvider of your agent: `spanProcessors: [recording]`. */
 export const recording: SpanProcessor = new SimpleSpanProcessor(exporter);
 
-/** Runs the agent inside a span of its own and gives the run: the one that began first, where agents call agents. */
+/** Runs the agent inside a new span and returns its run, the outermost one where agents call agents. */
 export async function recordedRun(agent: () => Promise<unknown>): Promise<AgentTrace> {
   const span = trace.getTracer('vitest').startSpan('test');
   const { traceId } = span.spanContext();
