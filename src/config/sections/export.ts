@@ -105,7 +105,7 @@ const entry = object(
       'json',
       '`json` for programs, `slack` for incoming webhooks of Slack, Mattermost and Rocket.Chat. Only for `webhook`, like the five keys below.',
     ),
-    secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/explanation/exports.md).'),
+    secret: secretText('Signs every message: a text of at least 24 bytes, or `whsec_` and base64 (docs/guides/webhooks.md).'),
     only: settings('The verdicts that send a message; a run without them sends none.', {
       verdicts: list(
         { maxItems: 3, default: ['fail'] },
