@@ -21,41 +21,20 @@ interface After {
   readonly missing: number;
 }
 
-/** In Markdown: a row for each instrumentation, and one for each batch. */
+/** In Markdown: a row for each batch. */
 export function firstContactTable(): readonly string[] {
-  const batches = Map.groupBy(measured, ({ batch }) => batch);
   return [
-    '| batch | measured | instrumentation | equal | of | right | wrong | missing | differs in | afterwards |',
-    '|---|---|---|---|---|---|---|---|---|---|',
-    ...[...batches].flatMap(([batch, own]) => [
-      ...own.map((one) =>
-        row(
-          [batch, one.commit === undefined ? one.measured : `${one.measured}, ${one.commit}`, one.instrumentation],
-          Object.entries(one.scenarios),
-          true,
-          one.after,
-        ),
-      ),
-      row(
-        [batch, '', 'all'],
-        own.flatMap(({ scenarios }) => Object.entries(scenarios)),
-        false,
-        sumOf(own.flatMap(({ after }) => after ?? [])),
-      ),
-    ]),
+    '| batch | measured | instrumentations | recordings | equal | right | wrong | missing | afterwards |',
+    '|---|---|---|---|---|---|---|---|---|',
+    ...[...Map.groupBy(measured, ({ batch }) => batch)].map(([batch, own]) => {
+      const days = new Set(own.map((one) => (one.commit === undefined ? one.measured : `${one.measured}, ${one.commit}`)));
+      const outcomes = own.flatMap(({ scenarios }) => Object.values<Outcome>(scenarios));
+      const sum = (of: 'right' | 'wrong' | 'missing'): number => outcomes.reduce((total, outcome) => total + outcome[of], 0);
+      const equal = outcomes.filter((outcome) => outcome.equal).length;
+      const after = afterwards(sumOf(own.flatMap((one) => one.after ?? [])));
+      return `| ${[batch, [...days].join('; '), own.length, outcomes.length, equal, sum('right'), sum('wrong'), sum('missing'), after].join(' | ')} |`;
+    }),
   ];
-}
-
-function row(
-  titles: readonly (string | number)[],
-  scenarios: readonly (readonly [name: string, outcome: Outcome])[],
-  isNamed = true,
-  after?: After,
-): string {
-  const sum = (of: 'right' | 'wrong' | 'missing'): number => scenarios.reduce((total, [, outcome]) => total + outcome[of], 0);
-  const differing = scenarios.filter(([, { equal }]) => !equal).map(([name]) => name);
-  const equal = scenarios.length - differing.length;
-  return `| ${[...titles, equal, scenarios.length, sum('right'), sum('wrong'), sum('missing'), isNamed ? differing.join(', ') : '', afterwards(after)].join(' | ')} |`;
 }
 
 function afterwards(after: After | undefined): string {

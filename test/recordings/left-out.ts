@@ -37,8 +37,8 @@ export function measuredBy(readers: readonly Collector[], recordings: readonly R
   });
 }
 
-/** By field, and by instrumentation, in Markdown. */
-export function claimTables(all: readonly Measured[]): readonly string[] {
+/** By field, and by instrumentation, in Markdown. Instrumentations that `isShown` refuses share a row. */
+export function claimTables(all: readonly Measured[], isShown: (own: readonly Measured[]) => boolean = () => true): readonly string[] {
   const claims = all.flatMap((one) => one.claims);
   const count = (some: readonly Claim[], state: Claim['state']): number => some.filter((claim) => claim.state === state).length;
   const row = (title: string, some: readonly Claim[]): string => {
@@ -46,6 +46,8 @@ export function claimTables(all: readonly Measured[]): readonly string[] {
     return `| ${title} | ${right + wrong} | ${right} | ${wrong} | ${share(wrong, right + wrong)} | ${silent} |`;
   };
   const folders = [...Map.groupBy(all, ({ recording }) => recording.name.split('/')[0] ?? '')].sort(([a], [b]) => (a < b ? -1 : 1));
+  const shown = folders.filter(([, own]) => isShown(own));
+  const others = folders.filter(([, own]) => !isShown(own));
   return [
     '| field | claimed | right | wrong | wrong share | not claimed |',
     '|---|---|---|---|---|---|',
@@ -59,7 +61,11 @@ export function claimTables(all: readonly Measured[]): readonly string[] {
     '',
     '| instrumentation | recordings | equal | claimed | wrong | not claimed | wrong in |',
     '|---|---|---|---|---|---|---|',
-    ...[...folders, ['all', all] as const].map(([folder, some]) => {
+    ...[
+      ...shown,
+      ...(others.length === 0 ? [] : [[`${others.length} others`, others.flatMap(([, own]) => own)] as const]),
+      ['all', all] as const,
+    ].map(([folder, some]) => {
       const own = some.flatMap((one) => one.claims);
       const [wrong, silent] = [count(own, 'wrong'), count(own, 'not claimed')];
       const equal = some.filter(({ isEqual }) => isEqual).length;
