@@ -10,11 +10,11 @@ const opening = `# Backends with a score API
 
 <!-- Written by npm run docs from src/exporters. -->
 
-\`to: span_events\` reaches every backend that takes OTLP. The backends on this page also have their own scores, which their lists, filters and charts read. Each has an
-exporter that writes these scores. Scores that a backend does not take wait in the store, as with [all exporters](../explanation/exports.md).
+\`to: span_events\` reaches every backend that takes OTLP. These backends also have scores, which their lists, filters and charts read. Scores that a backend
+does not take wait in the store, as with [all exporters](../explanation/exports.md).
 
-The evaluation key identifies a score: tenant, run and name of the evaluator. The same score again, after a crash or a revision of the run, replaces
-the one before. Skipped verdicts are not sent. When a revision ends a verdict, or a run proves to be part of another one, the exporter deletes the score.`;
+Tenant, run and evaluator identify a score. The same score again, after a crash or a revision of the run, replaces the one before. Skipped verdicts are not
+sent. When a revision ends a verdict, or a run proves to be part of another one, the exporter deletes the score.`;
 
 function places(backends: readonly ScoreApiBackend[]): string {
   return table(

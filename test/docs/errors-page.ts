@@ -20,5 +20,5 @@ const opening = `# Errors
 
 <!-- Written by npm run docs from the catalogue of errors. -->
 
-Every error has a code, and the message adds what happened this time. The status is the one of an HTTP answer, when the error happens
-while a request is answered. "Try again" shows whether the same request may succeed later; OTLP exporters do so by themselves.`;
+Every error has a code, and its message adds the details. The status is that of an HTTP answer. “Try again” shows whether the same request may succeed
+later; OTLP exporters repeat it by themselves.`;

@@ -19,27 +19,25 @@ function opening(): string {
 
 <!-- Written by npm run docs from the collectors' own data and the table of metrics. -->
 
-An evaluator that lacks evidence skips the run. A skipped run is neither a 0 nor a 1, so a good mean may rest on a tenth of the runs. The service
-counts for every evaluator and run whether it could score the run, and if not, what was missing:
+An evaluator that lacks evidence skips the run. A skipped run is neither a 0 nor a 1, so a good mean may rest on a tenth of the runs. A counter
+shows for every evaluator which runs it could score, and what the others lacked:
 
     ${counter}{${agent}="travel-agent",${dialect}="gen_ai",${evaluator}="tool_error",
       ${outcome}="skipped",${reason}="results_not_carried",${need}="tool_results"} 12
 
-- \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator do not
-  count here; \`${onPage('tracejury.decisions')}\` has them.
-- \`${need}\` names what was missing. It is absent where nothing was missing: a run without a failed call has nothing for \`tool_recovery\` to look at.
-- \`${dialect}\` is the collector that read the run ([Dialects](dialects.md)). When several read a run, it is the first of them in their table,
-  which is the most specific.
-- Only first revisions of runs count. Later content does not change the count.
-- Agents beyond the bound of the metric count together as \`other\`; \`${onPage('tracejury.metrics.folded')}\` counts how often.
+- \`${outcome}\` is \`scored\`, \`skipped\` or \`failed\`. Runs that a condition, sampling or a budget kept away from an evaluator count only in
+  \`${onPage('tracejury.decisions')}\`.
+- \`${need}\` is absent where nothing was missing: a run without a failed call has nothing for \`tool_recovery\` to look at.
+- \`${dialect}\` is the [collector](dialects.md) that read the run, the most specific one when several did.
+- Only first revisions of runs count.
 
-\`tracejury inspect FILE\` shows the same for recorded spans, without a service: a table by agent and dialect, then each run.`;
+\`tracejury inspect FILE\` shows the same for recorded spans, without a service.`;
 }
 
 function queries(): string {
   return `## Queries
 
-This query gives the share of runs that each evaluator could score in the last day, among those in which it had something to check:
+This query gives the share of runs that each evaluator could score in the last day, among those with something to check:
 
     sum by (${each}) (
       increase(${counter}{${outcome}="scored"}[1d])
@@ -55,8 +53,7 @@ It has no value where nothing could be scored. This query gives what was missing
       increase(${counter}[1d])
     )
 
-A low share of scored runs is about the instrumentation, not about the agent. Its scores speak for the runs that carry the evidence, and
-these may come from one version or one service. The need names the setting that helps.`;
+A low share is about the instrumentation, not the agent. Its scores speak for the runs that carry the evidence, which may come from one version or service.`;
 }
 
 function lacks(): string {
@@ -91,10 +88,9 @@ function settings(): string {
 
 const warning = `## One warning
 
-The service writes one line at level \`warn\` when the first ${runsBeforeNotice} skipped runs of an agent lack the same thing. No run of that agent may have
-had it. The line names the agent, the dialect, what is missing (\`missing\`) and the evaluators that need it. It also names where the service looked for it, and
-the setting that helps (\`todo\`). It comes once for each agent, dialect and missing thing. The service watches the first ${agentsWatchedMax} pairs of
-agent and dialect; the metric counts all.`;
+The service writes one line at level \`warn\` when the first ${runsBeforeNotice} skipped runs of an agent lack the same thing, which no run had. It names agent and
+dialect, what is missing (\`missing\`), and the evaluators that need it. It also names where the service looked, and the setting that helps (\`todo\`). It comes once for
+each agent, dialect and missing thing, for the first ${agentsWatchedMax} pairs of agent and dialect.`;
 
 function onPage(name: MetricName): string {
   return `${openMetricsName(name, metrics[name])}_total`;

@@ -65,11 +65,7 @@ interface Group {
   readonly limits: readonly Limit[];
 }
 
-const [tenant, shared, largest] = [
-  'tenant',
-  'all tenants; beyond it each still gets an equal share',
-  'all tenants; the one with the most gives its oldest',
-];
+const [tenant, shared, largest] = ['tenant', 'all tenants, *in shares*', 'all tenants, *the largest gives*'];
 
 const groups: readonly Group[] = [
   {
@@ -134,13 +130,13 @@ const groups: readonly Group[] = [
       {
         counts: 'sessions whose turns complete definitions of tools for each other',
         most: toolSessionsMax,
-        per: 'all tenants; the one with the most gives its oldest',
+        per: largest,
         beyond: 'a turn has only the definitions in its spans',
       },
       {
         counts: 'traces whose task is known',
         most: tracesMaxDefault,
-        per: 'all tenants; the one with the most gives its oldest',
+        per: largest,
         beyond: 'the run has no task',
       },
       {
@@ -438,17 +434,23 @@ const opening = `# Limits
 
 <!-- Written by npm run docs from the constants. -->
 
-Senders and callers choose names, ids and amounts, so each kind has a bound. This page lists the bounds that could let one of them take room from others.
-A tenant has the name of the token that sent the spans; without tokens there is one tenant. [Operations](../guides/operations.md#sizes) has the bounds on memory, disk and time.`;
+Senders and callers choose names, ids and amounts. These bounds keep one of them from taking the room of others. [Operations](../guides/operations.md#sizes) has
+the bounds on memory, disk and time. A tenant has the name of the token that sent the spans; without tokens there is one tenant.
+
+- *in shares*: beyond the bound each tenant still gets an equal share.
+- *the largest gives*: beyond the bound the tenant with the most gives its oldest.`;
 
 const closing = `## Not shared by tenant
 
-These bounds count bytes, rows or labels of all tenants together. Their keys in the [configuration](configuration.md) set them.
+The [configuration](configuration.md) sets these bounds, which count all tenants together.
 
-- \`store.keep.bytes\`: beyond it the store deletes the oldest runs.
-- \`store.keep.export_rows\`: beyond it the store deletes the oldest unsent scores.
-- \`store.keep.judge_rows\`: beyond it pairs of run and evaluator end as \`overload\`.
-- \`sessions.rows\`: beyond it sessions end as \`overload\`.
-- \`limits.memory_bytes\`: beyond its quarter for open runs the service refuses requests, and closes the oldest run without new spans. It refuses senders that use little last.
-- \`limits.journal_bytes\`: beyond it the service refuses requests.
-- Label sets of metrics without a label of the tenant, such as those about tools: beyond their number agents and services fold into \`other\`.`;
+| key | beyond it |
+|---|---|
+| \`store.keep.bytes\` | The store deletes the oldest runs. |
+| \`store.keep.export_rows\` | The store deletes the oldest unsent scores. |
+| \`store.keep.judge_rows\` | Pairs of run and evaluator end as \`overload\`. |
+| \`sessions.rows\` | Sessions end as \`overload\`. |
+| \`limits.memory_bytes\` | Beyond its quarter for open runs the service refuses requests, small senders last, and closes the oldest run without new spans. |
+| \`limits.journal_bytes\` | The service refuses requests. |
+
+Label sets of metrics without a label of the tenant, such as those about tools, are bounded together too. Beyond their number agents and services fold into \`other\`.`;

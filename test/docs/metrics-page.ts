@@ -14,12 +14,11 @@ const opening = `# Metrics
 
 <!-- Written by npm run docs from the table of metrics. -->
 
-The service counts runs, verdicts and its own work. The page is \`/metrics\` on the console listener. Names and units are those of OpenTelemetry
-(units in UCUM). On the page names follow the rules of Prometheus, and labels have underscores for dots.
+\`/metrics\` on the console listener has these metrics. Names and units are those of OpenTelemetry (units in UCUM). On the page, names follow the rules of
+Prometheus, and labels have underscores for dots.
 
-Each metric keeps a bounded number of label sets. Beyond it the names of agents and services fold into \`other\`, then all labels of a set.
-\`tracejury.metrics.folded\` counts this. \`tracejury.evaluability\` counts which runs could be scored and what the others lacked:
-[Which runs could be scored](evaluability.md).`;
+Each metric keeps a bounded number of label sets (\`tracejury.metrics.folded\`). Beyond it the names of agents and services fold into \`other\`, then all labels
+of a set. [Which runs could be scored](evaluability.md) explains \`tracejury.evaluability\`.`;
 
 function histograms(): string {
   const withBuckets = Object.entries<Metric>(metricRows).flatMap(([name, { buckets }]) =>

@@ -36,8 +36,8 @@ export const braintrust = {
   cannotTake: [
     'Verdicts on sessions: scores belong to spans.',
     'Several verdicts of one evaluator on one span: only the worst of them is there.',
-    'Many requests: rows are looked up, and smaller plans have some twenty queries a minute. Scores wait three seconds for others to go with, and when Braintrust asks for a rest, until it is over.',
-    'Scores of spans that are not in the project, for example because Braintrust’s span processor leaves out all but model calls. The exporter writes those of the other spans, and gives up the rest after `give_up.missing`.',
+    'Many requests: smaller plans have some twenty queries a minute. Scores wait three seconds for others, and longer when Braintrust asks for a rest.',
+    'Scores of spans that are not in the project: Braintrust’s span processor can leave out all but model calls. The exporter gives them up after `give_up.missing`.',
   ],
   itemsPerRequest: 100,
   // Smaller plans have some twenty queries a minute.

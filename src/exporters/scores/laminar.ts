@@ -20,8 +20,8 @@ export const laminar = {
   places: { run: 'metadata of the trace; of a run that another agent called, nowhere', toolCall: 'nowhere', session: 'nowhere' },
   revisions: 'The same keys of the metadata are overwritten.',
   cannotTake: [
-    'Verdicts on runs that another agent called, parts on tool calls, verdicts on sessions: Laminar has no place for them.',
-    'Scores as such: they are `tracejury.NAME.score`, `.label` and `.explanation` in the metadata. A withdrawn score is null there.',
+    'Verdicts on runs that another agent called, on tool calls and on sessions.',
+    'Scores: they are `tracejury.NAME.score`, `.label` and `.explanation` in the metadata. A withdrawn score is null.',
     'Two outermost runs of one trace: only the verdicts of the one written last are there.',
   ],
   itemsPerRequest: 1,

@@ -27,9 +27,9 @@ export const langsmith = {
   cannotTake: [
     'Verdicts on sessions: feedback is about a run.',
     'More than four digits of a score.',
-    'New metadata: after a revision, score, label and explanation are the new ones, and the metadata of the feedback are those of its first writing.',
-    'Runs that LangSmith’s own SDK sends under its own ids. The id of a run is that of its span only where spans come over OpenTelemetry.',
-    'Feedback without a `project` is refused by newer servers: they find a run only with it.',
+    'New metadata: a revision changes score, label and explanation only.',
+    'Runs that LangSmith’s own SDK sends: only spans over OpenTelemetry keep their ids.',
+    'Feedback without a `project`: newer servers refuse it.',
   ],
   itemsPerRequest: 1,
   headers: ({ keys: { api_key: key = '', workspace } }) => present({ 'x-api-key': key, 'x-tenant-id': workspace }),

@@ -29,7 +29,7 @@ export const mlflow = {
   revisions: 'The assessment is looked up by our id in its metadata, and changed.',
   cannotTake: [
     'Verdicts on sessions: an assessment is about a trace.',
-    'Metadata are texts there, numbers too.',
+    'Numbers in metadata: they become texts.',
     'The pass mark of a score; the label is in the metadata.',
   ],
   itemsPerRequest: 1,

@@ -39,11 +39,11 @@ export const opik = {
   },
   revisions: 'The same score is overwritten: a trace, span or thread has one of a name.',
   cannotTake: [
-    'Traces whose spans have `opik.trace_id`, or that Opik’s own SDK sends: their ids are not made of those of OpenTelemetry, and they are not found.',
+    'Traces whose spans have `opik.trace_id`, or that Opik’s own SDK sends: their ids do not follow from those of OpenTelemetry.',
     'Several verdicts of one evaluator on one span: only the worst of them is there.',
     'Evaluations that failed: a score needs a value.',
     'Metadata.',
-    'Spans of a trace that come when Opik has forgotten its id of the trace. They become a second trace, and scores are on one of the two.',
+    'Spans that come after Opik has forgotten its id of their trace: they become a second trace, and scores are on one of the two.',
   ],
   itemsPerRequest: 8,
   headers: ({ keys: { api_key: key, workspace } }) => present({ authorization: key, 'comet-workspace': workspace }),

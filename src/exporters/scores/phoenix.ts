@@ -24,7 +24,7 @@ export const phoenix = {
   },
   revisions: 'The same annotation is overwritten.',
   cannotTake: [
-    'Before version 20, and where the project is not known, what is taken back stays there with the label `withdrawn` and no score. The project is `project`, or what the spans say, or `default`.',
+    'Before version 20, and where the project is not known, a withdrawn score stays with the label `withdrawn` and no value. The project is `project`, else that of the spans, else `default`.',
   ],
   itemsPerRequest: 16,
   headers: ({ keys }) => (keys.api_key === undefined ? {} : { authorization: `Bearer ${keys.api_key}` }),
