@@ -1,6 +1,6 @@
 /** Options that several commands have, in one form. Each command describes its use of the option. */
 import type { CommandOption } from './command.ts';
-import { runFilterKeys } from './run-filter.ts';
+import { runConditionNames } from '../model/store/run-filter.ts';
 
 export function configOption(summary: string): CommandOption {
   return { type: 'string', short: 'c', value: 'FILE', summary };
@@ -28,7 +28,7 @@ export const addedRunOptions = {
   where: {
     type: 'string',
     value: 'FILTER',
-    summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runFilterKeys.join(', ')}`,
+    summary: `adds the newest runs that match KEY=VALUE conditions; keys are ${runConditionNames.join(', ')}`,
   },
   issue: { type: 'string', value: 'ID', summary: 'adds the newest runs of this issue, with --where those that match it too' },
   since: { type: 'string', value: 'TIME', summary: 'adds only runs that began since this time, such as 24h or 2026-01-31' },

@@ -1,6 +1,8 @@
 /** The API for a command: that of a service, or the same routes over the store of a configuration. */
 import { httpClient } from '../http/http-client.ts';
 import { isJsonObject, type JsonObject, jsonText, member, objectsAt, parseJson } from '../model/json.ts';
+import { present } from '../model/present.ts';
+import { queryOfConditions } from '../model/store/run-filter.ts';
 import type { RunFilter } from '../model/store/store.ts';
 import { annotationQueues } from '../queues/annotation-queues.ts';
 import { configuredRedaction } from '../config/entries/redaction.ts';
@@ -37,7 +39,6 @@ export interface ServiceApi {
   runs(filter: RunFilter, limit: number): Promise<readonly JsonObject[]>;
 }
 
-const microsPerSecond = 1_000_000;
 const timeoutMs = 30_000;
 const answerBytesMax = 64 * 1024 * 1024;
 export const instead = 'Ask the service: --url http://127.0.0.1:4380.';
@@ -95,16 +96,7 @@ function servedApi({ http, url, token }: Served): ServiceApi {
 
 /** The parameters of `GET /runs`. */
 function runQuery(filter: RunFilter): { readonly [name: string]: string } {
-  const { from, to, sessionId, userId, traceId, annotated, minDuration, maxDuration, minCost, maxCost, ...texts } = filter;
-  const numbers = {
-    min_duration: minDuration === undefined ? undefined : minDuration / microsPerSecond,
-    max_duration: maxDuration === undefined ? undefined : maxDuration / microsPerSecond,
-    min_cost: minCost,
-    max_cost: maxCost,
-  };
-  const others = { session: sessionId, user: userId, trace: traceId, annotated, from: timeOf(from), to: timeOf(to), ...numbers };
-  const given = Object.entries(others).flatMap(([key, value]) => (value === undefined ? [] : [[key, String(value)] as const]));
-  return { ...texts, ...Object.fromEntries(given) };
+  return { ...queryOfConditions(filter), ...present({ from: timeOf(filter.from), to: timeOf(filter.to) }) };
 }
 
 function timeOf(micros: number | undefined): string | undefined {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../src/cli/command.ts';
-import { matchesRun, parseRunFilter, parseTime, runFilterKeys } from '../../src/cli/run-filter.ts';
+import { matchesRun, parseRunFilter, parseTime } from '../../src/cli/run-filter.ts';
+import { conditionsOfQuery, queryOfConditions, runConditionNames } from '../../src/model/store/run-filter.ts';
+import { conditionParameters } from '../../src/web/api/route.ts';
 import { agentTrace, call } from '../builders/agent-trace.ts';
 import { run } from '../builders/scored-run.ts';
 
@@ -31,6 +33,7 @@ test.each([
   { where: 'min_cost=0 max_cost=0.25', want: { minCost: 0, maxCost: 0.25 } },
   { where: 'status=paused agent=a', want: { status: 'paused', agent: 'a' } },
   { where: 'issue=25d139890769', want: { issue: '25d139890769' } },
+  { where: 'model=m-1 prompt=815fa947e715', want: { model: 'm-1', prompt: '815fa947e715' } },
   { where: 'version=a=b', want: { version: 'a=b' } },
   { where: '', want: {} },
 ])('run filter: reads $where', ({ where, want }) => {
@@ -42,7 +45,7 @@ test('run filter: several filters apply together', () => {
 });
 
 test.each([
-  { where: 'agnet=a', says: '--where: agnet is not a key. Did you mean agent? Keys are agent, service, version,' },
+  { where: 'agnet=a', says: '--where: agnet is not a key. Did you mean agent? Keys are agent, version, model,' },
   { where: 'colour=red', says: '--where: colour is not a key. Keys are agent,' },
   { where: 'verdict=fial', says: 'verdict="fial" is wrong: verdict takes one of pass, fail, raw, skipped, error. Did you mean fail?' },
   { where: 'status=errors', says: 'status="errors" is wrong: status takes one of ok, error, paused. Did you mean error?' },
@@ -72,12 +75,31 @@ test('run filter: any value in quotes is read back, and any text is answered wit
   fc.assert(
     fc.property(fc.string({ maxLength: 60 }), (text) => {
       try {
-        expect(Object.keys(parseRunFilter([text])).length).toBeLessThanOrEqual(runFilterKeys.length);
+        expect(Object.keys(parseRunFilter([text])).length).toBeLessThanOrEqual(runConditionNames.length);
       } catch (error) {
         expect(error).toBeInstanceOf(UsageError);
       }
     }),
   );
+});
+
+test.each(runConditionNames)('run filter: the API reads the %s that the command line asks for', (name) => {
+  const texts = ['yes', '2.5', id, '25d139890769', 'fail', 'ok', 'some words'];
+  const filters = texts.flatMap((text) => {
+    try {
+      return [parseRunFilter([`${name}="${text}"`])];
+    } catch {
+      return [];
+    }
+  });
+  expect(filters).not.toEqual([]);
+  for (const filter of filters) {
+    const query = queryOfConditions(filter);
+    expect(Object.keys(query)).toEqual([name]);
+    // Fastify makes numbers of the parameters whose schema has numbers.
+    const isNumber = conditionParameters[name]['type'] === 'number';
+    expect(conditionsOfQuery(isNumber ? { [name]: Number(query[name]) } : query)).toEqual(filter);
+  }
 });
 
 const nowMs = Date.parse('2026-11-26T12:00:00Z');
@@ -102,6 +124,8 @@ describe('run filter: matches runs that are in no store', () => {
     agent: 'a',
     sessionId: 's',
     userId: 'u',
+    model: 'm-1',
+    systemPrompt: 'Be short.',
     input: 'Where is it?',
     finalResponse: { text: 'On its way' },
     toolCalls: [call({ name: 'find' })],
@@ -118,6 +142,10 @@ describe('run filter: matches runs that are in no store', () => {
     { filter: { userId: 'u', environment: 'production' }, want: true },
     { filter: { userId: 'other' }, want: false },
     { filter: { environment: 'staging' }, want: false },
+    { filter: { model: 'm-1', prompt: '815fa947e715' }, want: true },
+    { filter: { model: 'm-2' }, want: false },
+    { filter: { prompt: 'ed3f1ad05ddf' }, want: false },
+    { filter: { task: 'refund' }, want: false },
     { filter: { evaluator: 'tool_error', verdict: 'fail' as const }, want: true },
     { filter: { evaluator: 'tool_error', verdict: 'raw' as const }, want: false },
     { filter: { verdict: 'raw' as const }, want: true },

@@ -5,12 +5,13 @@ import { expect, test } from 'vitest';
 import { replayRuns } from '../../src/cli/commands/replay.ts';
 import { judgeModes, notAskedReasons } from '../../src/cli/replay/judge-modes.ts';
 import { goneTexts } from '../../src/cli/replay/stored-runs.ts';
-import { parseRunFilter, runFilterKeys } from '../../src/cli/run-filter.ts';
+import { parseRunFilter } from '../../src/cli/run-filter.ts';
+import { runConditionNames } from '../../src/model/store/run-filter.ts';
 
 const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/replay.md'), 'utf8');
 
 test('docs: the guide on replays lists every reason, key and judge mode', () => {
-  const words = [...Object.keys(goneTexts), 'may_still_change', ...runFilterKeys, ...judgeModes];
+  const words = [...Object.keys(goneTexts), 'may_still_change', ...runConditionNames, ...judgeModes];
   expect(words.filter((word) => !guide.includes(`\`${word}\``))).toEqual([]);
   expect(Object.keys(notAskedReasons).sort()).toEqual([...judgeModes].sort());
 });

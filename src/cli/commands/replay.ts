@@ -9,7 +9,8 @@ import { replayJson } from '../replay/report-json.ts';
 import { replayMarkdown } from '../replay/report-markdown.ts';
 import { replayText } from '../replay/report-text.ts';
 import { examplesDefault } from '../replay/tally.ts';
-import { parseRunFilter, parseTime, runFilterKeys } from '../run-filter.ts';
+import { parseRunFilter, parseTime } from '../run-filter.ts';
+import { runConditionNames } from '../../model/store/run-filter.ts';
 
 const filesMax = 1_000;
 const runsMax = 1_000_000_000;
@@ -45,7 +46,7 @@ export const replayRuns: CommandProgram = {
       type: 'string',
       multiple: true,
       value: 'FILTER',
-      summary: `takes runs that match KEY=VALUE conditions with the keys ${runFilterKeys.join(', ')}; may be repeated`,
+      summary: `takes runs that match KEY=VALUE conditions with the keys ${runConditionNames.join(', ')}; may be repeated`,
     },
     limit: { type: 'string', value: 'NUMBER', summary: 'takes at most this many runs, newest first' },
     judges: {

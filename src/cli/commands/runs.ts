@@ -11,7 +11,8 @@ import type { RunFilter, RunPlace, RunRow, Store, StoredVerdict } from '../../mo
 import { runRowJson } from '../../web/api/run-json.ts';
 import { UsageError, type CommandProgram, type CommandInput, type ExitCode, textOption, textOptions, reportFormat } from '../command.ts';
 import { configOption, formatOption } from '../common-options.ts';
-import { parseRunFilter, runFilterKeys } from '../run-filter.ts';
+import { parseRunFilter } from '../run-filter.ts';
+import { runConditionNames } from '../../model/store/run-filter.ts';
 import { oneLine } from '../../model/one-line.ts';
 import { present } from '../../model/present.ts';
 
@@ -40,7 +41,7 @@ export const runs: CommandProgram = {
       type: 'string',
       multiple: true,
       value: 'FILTER',
-      summary: `shows only runs that match KEY=VALUE conditions with the keys ${runFilterKeys.join(', ')}; may be repeated`,
+      summary: `shows only runs that match KEY=VALUE conditions with the keys ${runConditionNames.join(', ')}; may be repeated`,
     },
     follow: { type: 'boolean', short: 'f', summary: 'shows the newest runs, oldest first, then each run as it closes, until Ctrl-C' },
     limit: { type: 'string', value: 'N', summary: `shows at most this number of runs (default: ${limitDefault})` },

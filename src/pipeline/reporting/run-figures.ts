@@ -14,13 +14,17 @@ interface RunFigureOptions {
 /** Digits of the hash of a prompt: enough to distinguish the prompts of an agent. */
 const promptDigits = 12;
 
+/** The hash of the system prompt. */
+export function promptOf({ systemPrompt }: AgentTrace): string | undefined {
+  return systemPrompt === undefined ? undefined : hash('sha256', systemPrompt, 'hex').slice(0, promptDigits);
+}
+
 export function runFigures({ prices, taskOf }: RunFigureOptions): (run: Run) => RunFigures {
   const { callCosts } = costing(prices);
   return (run) => {
-    const { systemPrompt } = run.trace;
     const costs = callCosts(run.trace);
     return {
-      ...known('prompt', systemPrompt === undefined ? undefined : hash('sha256', systemPrompt, 'hex').slice(0, promptDigits)),
+      ...known('prompt', promptOf(run.trace)),
       ...known('task', taskOf(run)),
       ...known('inputTokens', tokenCount(tokensOf(run.trace, 'inputTokens', 'input'))),
       ...known('outputTokens', tokenCount(tokensOf(run.trace, 'outputTokens', 'output'))),

@@ -9,10 +9,12 @@ import type { EntryStatus } from '../../model/exporter-status.ts';
 import type { Tenant } from '../../model/ids.ts';
 import { isJsonArray, type JsonObject, type JsonValue, parseJson } from '../../model/json.ts';
 import type { JudgeOutage } from '../../model/judge-outage.ts';
+import { present } from '../../model/present.ts';
 import type { ProcessKey } from '../../model/store/process-store.ts';
 import type { Annotation, TakenAnnotation } from '../../model/store/annotation-store.ts';
 import * as api from '../../model/resource.ts';
 import type { RunReader } from '../run-reader.ts';
+import { conditionsOfQuery, type RunCondition, type RunConditionName, runConditions } from '../../model/store/run-filter.ts';
 import type { KeptSpans, RunPlace, Store, StoredRun } from '../../model/store/store.ts';
 import type { ServiceStatus } from '../../model/service-status.ts';
 import { type RunPeriod, type RunSplit, runSplits, splitValuesMax } from '../../model/store/verdict-rows.ts';
@@ -344,25 +346,30 @@ function unknownCursor(): QueryFault {
 
 export const textParameter = { type: 'string', maxLength: 1_000 } as const;
 
+function parameterOf({ schema, about }: RunCondition): JsonObject {
+  const bounds = schema === undefined ? textParameter : 'type' in schema && schema.type === 'number' ? { ...schema, minimum: 0 } : schema;
+  return { ...bounds, description: about };
+}
+
+/** The parameters of a filter of runs, beside its time. */
+export const conditionParameters = Object.fromEntries(
+  Object.entries(runConditions).map(([name, condition]) => [name, parameterOf(condition)]),
+) as { readonly [Name in RunConditionName]: JsonObject };
+
 /** The choice of runs for figures, beside their time. */
 export const runParameters = {
-  agent: { ...textParameter, description: 'Name of the agent.' },
-  version: { ...textParameter, description: 'Version of the agent, by `groups.version_key`.' },
-  model: { ...textParameter, description: 'Model of the agent, as the run names it first.' },
-  prompt: { ...textParameter, description: 'Hash of the system prompt, as `/versions` lists it.' },
+  agent: conditionParameters.agent,
+  version: conditionParameters.version,
+  model: conditionParameters.model,
+  prompt: conditionParameters.prompt,
 } as const;
 
 export const splitDescription = `Splits the figures by version of the agent, by its model, or by the hash of its system prompt. The ${splitValuesMax} values of the most runs are listed separately`;
 
 /** The runs that `runParameters` name. */
 export function runsOf(query: Parameters): Pick<RunPeriod, 'agent' | 'tenant' | 'version' | 'model' | 'prompt'> {
-  return {
-    ...named(query, 'agent', 'agent'),
-    ...named(query, 'version', 'version'),
-    ...named(query, 'model', 'model'),
-    ...named(query, 'prompt', 'prompt'),
-    ...tenantOf(query),
-  };
+  const { agent, tenant, version, model, prompt } = conditionsOfQuery(query);
+  return present({ agent, tenant, version, model, prompt });
 }
 
 /** The period of figures. */
