@@ -237,7 +237,7 @@ export function recognises(collector: Collector, span: Span): boolean {
   return isSigned && by.unless?.(span) !== true;
 }
 
-/** The dialects of the configuration before the built-in ones. The same list while the dialects are the same: what is known of it is kept by it. */
+/** The dialects of the configuration before the built-in ones. Returns the same list while the dialects are the same, because caches are kept by list. */
 export function collectorsInForce(dialects: () => readonly Collector[], collectors: readonly Collector[]): () => readonly Collector[] {
   let known: readonly Collector[] = [];
   let all = collectors;

@@ -1,7 +1,7 @@
 /**
  * `map: reduce` of an entry: a run that does not fit into one question. The run is cut into pieces along its messages and calls. A question
  * about each piece asks for notes on what bears on the evaluator's question (map). Then the evaluator's own question is asked once, with the
- * notes in place of the run (reduce). The evaluator knows nothing of it.
+ * notes in place of the run (reduce). The evaluator is not aware of it.
  */
 import { isJsonArray, isJsonObject, jsonText, member, type JsonObject, type JsonValue } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/verdict.ts';

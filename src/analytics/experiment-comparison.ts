@@ -74,7 +74,7 @@ export interface EvaluatorComparison extends TestedDifference {
   readonly second: Estimate;
   /** `undefined`: both sides scored the same examples on each run. */
   readonly unscored: UnscoredComparison | undefined;
-  /** Examples whose share of passed runs, or whose score, is another one; the largest changes first. */
+  /** Examples whose share of passed runs, or whose score, differs; the largest changes first. */
   readonly flipped: readonly Flip[];
   readonly repeats: { readonly first: readonly RepeatSummary[]; readonly second: readonly RepeatSummary[] };
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 /**
  * The client has to act when it is to send the rest of a request, to read an answer, or to ask again. A connection whose request the server works on
- * stays, however long that takes: an end would not end the work, and its client would not learn what became of it.
+ * stays, however long that takes: closing it would not stop the work, and the client would not learn the outcome.
  */
 export function idleTimeout(server: Server, ms: number): void {
   const open = new WeakMap<Socket, Map<ServerResponse, IncomingMessage>>();

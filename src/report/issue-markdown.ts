@@ -1,4 +1,4 @@
-/** An issue of the API as Markdown, for a ticket. Pages and commands write the same. */
+/** An issue of the API as Markdown, for a ticket. */
 import { isJsonObject, type JsonObject, type JsonValue, member, plainText, objectsAt } from '../model/json.ts';
 import { issueDays } from '../model/issue-days.ts';
 import { cell, markdownTable } from './markdown.ts';

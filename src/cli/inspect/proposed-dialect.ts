@@ -86,9 +86,9 @@ function entry(
     `${spans.length} spans of the scope ${JSON.stringify(scope)}.`,
     ...(isGuessed && !isEmpty ? ['Guessed from places and values of spans: check each line.'] : []),
     ...conditions.notes,
-    ...dropped.map((one) => `Not used, since it reads otherwise than evidence does: ${one}`),
+    ...dropped.map((one) => `Not used, because evidence reads different values: ${one}`),
     ...unusedKeys(spans, used),
-    ...(isEmpty ? ['Say under span what spans are, or under read where values stand, and make it an entry.'] : []),
+    ...(isEmpty ? ['Name roles under span or places of values under read, then uncomment the entry.'] : []),
   ];
   // A configuration would read foreign keys with ${…} as variables.
   const yaml = stringify(value, { lineWidth: 0 }).replaceAll(/\$(?=[${])/g, () => '$$');

@@ -10,7 +10,7 @@ export interface KafkaClients {
   close(): Promise<void>;
 }
 
-/** Without an answer for this long a broker counts as gone. */
+/** A broker that does not answer for this long counts as gone. */
 const answerMs = 8_000;
 const connectMs = 3_000;
 /** After a death the group waits this long before it gives the partitions to others. */
