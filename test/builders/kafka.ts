@@ -2,7 +2,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,7 +54,13 @@ function jars(): string {
   );
   if (status !== 0)
     throw new Error(`The jars of Kafka cannot be had. Install the packages maven and default-jre-headless. ${error?.message ?? stdout}`);
-  renameSync(fresh, libs);
+  try {
+    renameSync(fresh, libs);
+  } catch (error) {
+    // Another process was faster.
+    if (!existsSync(libs)) throw error;
+    rmSync(fresh, { recursive: true });
+  }
   return `${libs}/*`;
 }
 
