@@ -18,5 +18,5 @@ const opening = `# Decisions
 
 <!-- Written by npm run docs from the titles of the pages. -->
 
-Each page is the record of one subject whose decisions are hard to take back: \`<number>-<topic>.md\`. Its headings are Context, Decision, Alternatives
-and Consequences. The last one also names the reasons to decide again. A record describes the decisions in force, with the figures that back them.`;
+Each page is the record of one subject whose decisions are hard to take back. It has the decisions in force, the alternatives with their price, and the figures
+that decided. Its last line names the reasons to decide again.`;

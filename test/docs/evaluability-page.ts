@@ -72,13 +72,18 @@ function helps(lack: Lack): string {
   return lack === 'times' ? '' : 'the setting for content in the SDK’s row below';
 }
 
+/** The remedy that the page gives once for all SDKs. */
+const byConfiguration = /(?:;|, so|; else) name (?:the tools|them) under tools in the configuration\.$/;
+
 function settings(): string {
   const rows = collectors.map(
     ({ id, summary, captureHints }) =>
-      `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell(captureHints?.tools ?? '')} |`,
+      `| [${id}](dialects.md#${id}) | ${cell(summary)} | ${cell(captureHints?.content ?? '')} | ${cell((captureHints?.tools ?? '').replace(byConfiguration, '.'))} |`,
   );
   return [
     '## Settings of SDKs',
+    '',
+    'Name definitions that an SDK does not send, or sends without schemas, under `tools` in the [configuration](configuration.md#tools).',
     '',
     '| dialect | of | content: inputs, answers, arguments, results | tool definitions |',
     '|---|---|---|---|',
