@@ -101,6 +101,16 @@ test('issueDifferences: bins of tokens and of session lengths have every run onc
   expect(rows.some(({ differs }) => differs)).toBe(false);
 });
 
+test('issueDifferences: a run at the edge of two bins is in the lower one', () => {
+  const [own, others] = [[10, 20, 20, 40].flatMap((inputTokens) => times(5, { inputTokens })), times(20, { inputTokens: 30 })];
+  const rows = issueDifferences({ tool: '' }, { own, others }).filter(({ property }) => property === 'input_tokens');
+  expect(Object.fromEntries(rows.map((row) => [row.value, [row.own.hits, row.others.hits]]))).toEqual({
+    'up to 20': [15, 0],
+    '21 to 30': [0, 20],
+    'more than 30': [5, 0],
+  });
+});
+
 test('issueDifferences: planted causes are found in 19 of 20 worlds of 200 runs', () => {
   const chance = seeded(2026);
   const found = Array.from({ length: 20 }, (_, at) => causes[at % causes.length]).filter((cause) => {

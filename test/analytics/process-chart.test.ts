@@ -21,6 +21,12 @@ test('a chart has the tools with their calls, and the steps with their shares', 
 `);
 });
 
+test('a step that no run of the period took is neither drawn nor counted', () => {
+  const model = processOf([[runOf(['lookup']), 3]]);
+  const unused = { ...model, transitions: [...model.transitions, { from: 'lookup', to: 'refund', times: 0, runs: 0 }] };
+  expect(processChart(unused)).toBe(processChart(model));
+});
+
 test('a name cannot break out of its place', () => {
   const chart = processChart(processOf([[runOf(['a"] --> b["x', 'end', '', 'x'.repeat(150)]), 1]]));
   expect(chart).toContain('["a#34;#93; --#62; b#91;#34;x: 1 calls"]');

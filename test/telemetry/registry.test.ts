@@ -54,6 +54,17 @@ test('registry: counters add up by label set, gauges are set, empty labels are l
   expect(samplesOf(registry, 'tracejury_open_traces')).toMatchObject([{ labels: {}, value: 3 }]);
 });
 
+test('registry: a metric takes only values of its kind', () => {
+  const registry = metricRegistry();
+  const empty = wholePage(registry.snapshot());
+  registry.add('tracejury.evaluation.score', 1, { 'gen_ai.evaluation.name': 'e' });
+  registry.set('tracejury.runs', 1, { 'gen_ai.agent.name': 'a' });
+  registry.record('tracejury.runs', 1, { 'gen_ai.agent.name': 'a' });
+  registry.add('tracejury.runs', -1, { 'gen_ai.agent.name': 'a' });
+  registry.replace('tracejury.runs', [{ labels: { 'gen_ai.agent.name': 'a' }, value: 1 }]);
+  expect(wholePage(registry.snapshot())).toBe(empty);
+});
+
 test('registry: a value on an edge belongs below it; buckets are cumulative and keep their exemplar', () => {
   const registry = metricRegistry();
   for (const score of [0, 0.5, 0.5, 0.99, 1]) registry.record('tracejury.evaluation.score', score, { 'gen_ai.evaluation.name': 'e' });

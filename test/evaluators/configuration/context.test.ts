@@ -205,6 +205,13 @@ const keywords: readonly {
     bad: { a: ['x', 2] },
     problem: 'unevaluatedItems a',
   },
+  {
+    keyword: 'unevaluatedProperties',
+    schema: { allOf: [{ properties: { a: {} } }], unevaluatedProperties: { type: 'string' } },
+    good: { a: 1, b: 'x' },
+    bad: { a: 1, b: 2 },
+    problem: 'type b',
+  },
   { keyword: 'not', schema: { properties: { a: { not: { type: 'null' } } } }, good: { a: 1 }, bad: { a: null }, problem: 'not a' },
   {
     keyword: 'if and then',

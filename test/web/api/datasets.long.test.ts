@@ -88,6 +88,17 @@ test('datasets: a run becomes a draft, redacted, with its calls, its answer and 
   });
 });
 
+test('datasets: changes of two examples at the same time are both written', async () => {
+  await add('raced', { examples: [plain('a'), plain('b'), plain('c')] });
+  const answers = await Promise.all(
+    ['a', 'b', 'c'].map((id) =>
+      asked(`/datasets/raced/examples/${id}`, { method: 'PUT', body: { example: { input: `new ${id}` }, since: 1 } }),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect(answers.map(({ body }) => body['version']).sort()).toEqual([2, 3, 4]);
+});
+
 test('datasets: an example that is edited keeps its history, and a reviewed one is not replaced by its run', async () => {
   const id = `${sent.traceId}-${sent.spanId}`;
   await add('edited', { runs: [{ trace_id: sent.traceId }] });
