@@ -5,12 +5,15 @@ const cellChars = 300;
 
 /** Escapes foreign text to one line without markup and mentions of people. */
 export function cell(text: string, charsMax = cellChars): string {
+  const unitsMax = charsMax * 4;
   const line = text
-    .slice(0, charsMax * 4)
+    .slice(0, unitsMax)
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .trim()
     .toWellFormed();
-  const cut = [...line].length > charsMax ? `${[...line].slice(0, charsMax - 1).join('')}…` : line;
+  const characters = [...line];
+  const isCut = characters.length > charsMax || text.length > unitsMax;
+  const cut = isCut ? `${characters.slice(0, charsMax - 1).join('')}…` : line;
   return cut
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
