@@ -50,7 +50,7 @@ export function useLiveRuns({ from: _from, ...filter }: RunsQuery, isOn: boolean
     isHeld.current = isOver;
     if (isOver) return;
     setHeld((waiting) => {
-      if (waiting.length > 0) setRows((before) => waiting.toReversed().reduce(withRun, before));
+      setRows((before) => waiting.toReversed().reduce(withRun, before));
       return [];
     });
   }, []);
