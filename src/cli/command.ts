@@ -39,6 +39,8 @@ export interface Subcommand {
   readonly summary: string;
   /** Names of the options that apply to it. */
   readonly options: readonly string[];
+  /** Summaries of options that mean something more exact here than in the help of the command. */
+  readonly summaries?: { readonly [option: string]: string };
   readonly examples: readonly CommandExample[];
 }
 

@@ -137,7 +137,7 @@ function commandUsageText(command: LoadedCommand, subcommand?: Subcommand): stri
         };
   const options = Object.entries(page.options).map(([name, { short, value, summary }]) => {
     const letters = short === undefined ? '' : `-${short}, `;
-    return [`${letters}--${name}${value === undefined ? '' : ` ${value}`}`, summary] as const;
+    return [`${letters}--${name}${value === undefined ? '' : ` ${value}`}`, subcommand?.summaries?.[name] ?? summary] as const;
   });
   const below = subcommand === undefined ? (command.subcommands ?? []) : [];
   return [

@@ -14,6 +14,9 @@ import { diff, list, show } from '../dataset/show.ts';
 /** Examples of one command line. */
 const reviewedMax = 100;
 
+const textOrJson = 'writes text (default) or json';
+const exportFormats = `${exportForms.map(({ name, summary }) => `${name}: ${summary}`).join('; ')} (default: by the output file, else jsonl)`;
+
 const actions: readonly Action[] = [
   {
     name: 'add',
@@ -56,6 +59,7 @@ const actions: readonly Action[] = [
     usage: '[options]',
     summary: 'Lists the datasets of the store.',
     options: ['format', 'tenant', 'config'],
+    summaries: { format: textOrJson },
     examples: [{ does: 'Lists all datasets:', line: 'tracejury dataset list' }],
     argumentsMax: 0,
     run: (input) => list(input),
@@ -65,6 +69,7 @@ const actions: readonly Action[] = [
     usage: 'NAME[@VERSION] [--example ID] [options]',
     summary: 'Shows the versions and examples of a dataset, or one example with its history.',
     options: ['example', 'split', 'tag', 'limit', 'format', 'tenant', 'config'],
+    summaries: { format: textOrJson },
     examples: [{ does: 'Shows the third version:', line: 'tracejury dataset show failures@3' }],
     argumentsMax: 1,
     run: (input, [name]) => show(input, name),
@@ -74,6 +79,7 @@ const actions: readonly Action[] = [
     usage: 'NAME[@VERSION] [--format NAME] [--output FILE] [options]',
     summary: 'Writes a dataset as a file, and lists the parts that the form cannot hold.',
     options: ['format', 'output', 'split', 'tag', 'tenant', 'config'],
+    summaries: { format: exportFormats },
     examples: [
       { does: 'Writes YAML to edit:', line: 'tracejury dataset export failures --output failures.yaml' },
       { does: 'Writes goldens of DeepEval:', line: 'tracejury dataset export failures@3 --format deepeval' },
@@ -99,6 +105,7 @@ const actions: readonly Action[] = [
     usage: 'NAME@VERSION NAME@VERSION [options]',
     summary: 'Shows which examples differ between two versions, or two datasets.',
     options: ['format', 'tenant', 'config'],
+    summaries: { format: textOrJson },
     examples: [{ does: 'Compares two versions:', line: 'tracejury dataset diff failures@3 failures@4' }],
     argumentsMax: 2,
     run: (input, [from, to]) => diff(input, from, to),
@@ -162,9 +169,7 @@ export const dataset: CommandProgram = {
     seed: { type: 'string', value: 'TEXT', summary: 'divides in another way (default: the name of the dataset)' },
     from: { type: 'string', value: 'NAME', summary: setFormats.map(({ name, summary }) => `${name}: ${summary}`).join('; ') },
     to: { type: 'string', value: 'NAME', summary: 'puts the examples into this dataset of the store, under their ids' },
-    format: formatOption(
-      `writes text (default) or json; export: ${exportForms.map(({ name, summary }) => `${name}: ${summary}`).join('; ')} (default: by the output file, else jsonl)`,
-    ),
+    format: formatOption(`${textOrJson}; export: ${exportFormats}`),
     output: {
       type: 'string',
       value: 'FILE',

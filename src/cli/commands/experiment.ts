@@ -42,6 +42,8 @@ const timeoutSecondsMax = 86_400;
 const nameCharsMax = 200;
 const limitDefault = 20;
 
+const experimentFormats = 'writes table (default), markdown or json';
+
 const actions: readonly Action[] = [
   {
     name: 'run',
@@ -67,6 +69,7 @@ const actions: readonly Action[] = [
       'output',
       'tenant',
     ],
+    summaries: { format: experimentFormats },
     examples: [
       { does: 'Runs an agent over a file:', line: 'tracejury experiment run --dataset dataset.yaml --name nightly -- python agent.py' },
       {
@@ -87,6 +90,7 @@ const actions: readonly Action[] = [
     summary:
       'Compares two experiments on the examples that both have: rates with intervals, differences with tests, and which examples changed. Exits with 1 when B is significantly worse.',
     options: ['fail-on-regression', 'pairwise', 'judge', 'budget', 'format', 'output', 'tenant', 'config'],
+    summaries: { format: 'writes table (default), markdown, json, junit or html' },
     examples: [
       {
         does: 'Gates a pull request against the main branch:',
@@ -106,6 +110,7 @@ const actions: readonly Action[] = [
     usage: '[--name NAME] [--limit N] [options]',
     summary: 'Lists stored experiments, newest first.',
     options: ['name', 'dataset', 'limit', 'format', 'tenant', 'config'],
+    summaries: { format: 'writes table (default) or json' },
     examples: [{ does: 'Lists the experiments of one name:', line: 'tracejury experiment list --name nightly' }],
     argumentsMax: 0,
     run: listed,
@@ -115,6 +120,7 @@ const actions: readonly Action[] = [
     usage: 'EXPERIMENT [options]',
     summary: 'Shows the rates and the failed examples of an experiment: its id, or the newest of a name.',
     options: ['format', 'output', 'tenant', 'config'],
+    summaries: { format: experimentFormats },
     examples: [
       { does: 'Writes an experiment with all results to a file:', line: 'tracejury experiment show nightly --output nightly.json' },
     ],
@@ -191,7 +197,7 @@ export const experiment: CommandProgram = {
     budget: { type: 'string', value: 'USD', summary: 'asks the judge, and bounds what it costs' },
     before: { type: 'string', value: 'TIME', summary: 'deletes experiments whose last result is older than this time (RFC 3339)' },
     limit: { type: 'string', value: 'N', summary: `lists at most this number of experiments (default: ${limitDefault})` },
-    format: formatOption('writes table (default), markdown or json; compare also junit and html'),
+    format: formatOption(`${experimentFormats}; compare also junit and html`),
     output: {
       type: 'string',
       value: 'FILE',

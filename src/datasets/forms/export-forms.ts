@@ -153,11 +153,16 @@ const everyInput = ['input', 'named inputs', 'conversations as input'];
 const everyExpectation = expectationNames.map((name) => `expect.${name}`);
 
 export const exportForms: readonly ExportForm[] = [
-  { name: 'jsonl', summary: 'JSON lines in the own form', ending: 'jsonl', write: (examples) => jsonLines(examples.map(exampleJson)) },
-  { name: 'json', summary: 'JSON in the own form', ending: 'json', write: (examples) => wholeJson(examples.map(exampleJson)) },
+  {
+    name: 'jsonl',
+    summary: 'JSON lines in the form of tracejury',
+    ending: 'jsonl',
+    write: (examples) => jsonLines(examples.map(exampleJson)),
+  },
+  { name: 'json', summary: 'JSON in the form of tracejury', ending: 'json', write: (examples) => wholeJson(examples.map(exampleJson)) },
   {
     name: 'yaml',
-    summary: 'YAML in the own form',
+    summary: 'YAML in the form of tracejury',
     ending: 'yaml',
     write: (examples) =>
       stringify(
@@ -165,7 +170,7 @@ export const exportForms: readonly ExportForm[] = [
         { lineWidth: 0, aliasDuplicateObjects: false },
       ).trimEnd(),
   },
-  { name: 'csv', summary: 'CSV in the own form', ending: 'csv', write: (examples) => ownCsv(examples.map(exampleJson)) },
+  { name: 'csv', summary: 'CSV in the form of tracejury', ending: 'csv', write: (examples) => ownCsv(examples.map(exampleJson)) },
   {
     name: 'deepeval',
     summary: 'goldens of DeepEval',

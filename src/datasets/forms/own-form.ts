@@ -7,7 +7,7 @@ import { filled, type ImportedExample, type ImportedSet, entriesIn, type SetForm
 
 export const ownForm: SetFormat = {
   name: 'tracejury',
-  summary: 'the own form as YAML, JSON, JSON lines or CSV',
+  summary: 'the form of tracejury as YAML, JSON, JSON lines or CSV',
   isTable: true,
   read,
 };

@@ -77,7 +77,7 @@ export const datasetFileRoutes: readonly Route[] = [
   {
     method: 'get',
     path: '/datasets/{name}/export',
-    summary: 'One version as a file, in the own form or in the form of another program.',
+    summary: 'One version as a file, in the form of tracejury or of another program.',
     path_parameters: { name },
     query_parameters: {
       tenant,
