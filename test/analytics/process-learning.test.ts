@@ -146,6 +146,16 @@ test('half a model forgets what was seen once and keeps what is always so', () =
     ['b', 51],
   ]);
   expect(half.tools[0]).toMatchObject({ shaped: 51, paths: [{ path: 'id', calls: 51 }] });
+  const some = halvedProcess(
+    processOf([
+      [runOf(['a'], { id: 1 }), 60],
+      [runOf(['a'], { id: 1, note: 'x' }), 41],
+    ]),
+  );
+  expect(some.tools[0]?.paths.map(({ path, calls }) => [path, calls])).toEqual([
+    ['id', 50],
+    ['note', 20],
+  ]);
   expect(half.transitions.map(({ from, to }) => [from, to])).toEqual([
     [null, 'a'],
     ['a', 'b'],

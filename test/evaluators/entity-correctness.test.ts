@@ -94,6 +94,7 @@ for (const { name, run, reason } of [
   { name: 'no response', run: silent, reason: 'no_final_response' },
   { name: 'no call', run: { ...trace, toolCalls: [] }, reason: 'no_tool_calls' },
   { name: 'no calls in the spans', run: { ...trace, toolCalls: [], toolCallsCarried: false }, reason: 'tool_calls_not_carried' },
+  { name: 'documents without content', run: { ...trace, toolCalls: [], documents: [{ id: 'x' }] }, reason: 'no_tool_calls' },
   { name: 'no results', run: { ...trace, toolCalls: [call({ result: undefined })] }, reason: 'results_not_carried' },
   {
     name: 'results that were cut',

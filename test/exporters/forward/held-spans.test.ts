@@ -1,7 +1,7 @@
 /** Spans that wait to go on, under a clock that the test moves. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { heldSpans, type TraceSlice, type HeldSpans, type PlainBody } from '../../../src/exporters/forward/held-spans.ts';
+import { heldSpans, type TraceSlice, type HeldSpans, type PlainBody, verdictFields } from '../../../src/exporters/forward/held-spans.ts';
 import { manualClock } from '../../../src/model/clock.ts';
 import { noTenant, type Tenant } from '../../../src/model/ids.ts';
 import { traceKey } from '../../../src/pipeline/gathering/trace-table.ts';
@@ -158,6 +158,18 @@ test('slices: a verdict is written on a span that waits, once, and on no other',
     30: [],
   });
   expect(held.scored(item)).toBe(false);
+});
+
+test('verdicts on a span that is not here go to the span of the agent', () => {
+  const [agent, tool] = [span({ id: 1, trace: 7 }).spanId, span({ id: 2, trace: 7 }).spanId];
+  const of = run({ traceId: span({ id: 1, trace: 7 }).traceId, spanId: agent });
+  const parts = [{ callIndex: 0, spanId: tool, score: 0, passed: false, label: 'fail', explanation: 'no' }] as never;
+  const item = { ...scoredRun({}, of), evaluations: [evaluation('tool_error', scored(0, { parts }), of)] };
+  const fields = verdictFields();
+  expect([...fields(item, () => true).keys()]).toEqual([agent, tool]);
+  const onAgent = fields(item, (id) => id === agent);
+  expect([...onAgent.keys()]).toEqual([agent]);
+  expect(onAgent.get(agent)?.(1n).length).toBeGreaterThan(fields(item, () => true).get(agent)?.(1n).length ?? 0);
 });
 
 test('slices: while they cannot go on, spans that have waited for hold still get their verdicts, as long as they were not on their way', () => {
