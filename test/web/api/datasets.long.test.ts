@@ -96,7 +96,7 @@ test('datasets: changes of two examples at the same time are both written', asyn
     ),
   );
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-  expect(answers.map(({ body }) => body['version']).sort()).toEqual([2, 3, 4]);
+  expect(new Set(answers.map(({ body }) => body['version']))).toEqual(new Set([2, 3, 4]));
 });
 
 test('datasets: an example that is edited keeps its history, and a reviewed one is not replaced by its run', async () => {
