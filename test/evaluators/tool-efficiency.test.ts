@@ -35,6 +35,18 @@ const rows = [
     toolCalls: [get('a'), call({ ...get('a'), executed: false })],
     want: { score: 1, details: { total_calls: 1 } },
   },
+  {
+    name: 'with subset, a call with more arguments repeats an earlier one',
+    toolCalls: [call({ arguments: { q: 'x' } }), call({ arguments: { q: 'x', page: 2 } }), call({ arguments: { q: 'y' } })],
+    options: { arguments: { mode: 'subset' } },
+    want: { details: { distinct_calls: 2, repeats: [{ index: 1, repeats_index: 0 }] } },
+  },
+  {
+    name: 'with superset, a call with fewer arguments repeats an earlier one',
+    toolCalls: [call({ arguments: { q: 'x', page: 2 } }), call({ arguments: { q: 'x' } }), call({ arguments: { q: 'x', page: 3 } })],
+    options: { arguments: { mode: 'superset' } },
+    want: { details: { distinct_calls: 2, repeats: [{ index: 1, repeats_index: 0 }] } },
+  },
   { name: 'one call of a tool needs no arguments', toolCalls: [call({ arguments: undefined }), get('a')], want: { score: 1 } },
   {
     name: 'two calls of a tool need theirs',

@@ -118,6 +118,19 @@ test('kafka requests: a claim names its trace', () => {
   expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toEqual({ kind: 'claim', key, sentMs: 7 });
 });
 
+test('kafka requests: tools of a note that another release wrote in other ways are left out', () => {
+  const tools = [['search', { description: 'Searches.' }], [7, { description: 'x' }], ['lone'], ['text', 'x'], 'search'];
+  const value = Buffer.from(JSON.stringify({ key: 'session', tools, isWanted: false }));
+  const record = {
+    ...noteRecord({ tenant: 'team' as Tenant, key: 'session', tools: [], isWanted: false }, { partition: 3, nowMs: 7 }),
+    value,
+  };
+  expect(requestIn(stored(record), { partition: 3, partitions, nowMs: 9 })).toMatchObject({
+    kind: 'note',
+    note: { key: 'session', tools: [['search', { description: 'Searches.' }]] },
+  });
+});
+
 test('kafka requests: a note of the tools of a session comes back unchanged', () => {
   const note = {
     tenant: 'team' as Tenant,
