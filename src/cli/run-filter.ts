@@ -3,7 +3,6 @@ import { type CommandInput, textOption, UsageError } from './command.ts';
 import { environmentOf, type Run } from '../model/agent-trace.ts';
 import { didYouMean } from '../model/did-you-mean.ts';
 import { jsonText } from '../model/json.ts';
-import { present } from '../model/present.ts';
 import { quantityExamples, quantityOf } from '../model/quantities.ts';
 import { matchesTerms, searchTerms, wordsOf } from '../model/search-words.ts';
 import { isIssueId } from '../model/store/issue-store.ts';
@@ -79,33 +78,12 @@ function answerText({ trace: { finalResponse } }: Run): string {
   return typeof finalResponse === 'string' ? finalResponse : finalResponse === undefined ? '' : jsonText(finalResponse);
 }
 
-/** Conditions on one property of a run. */
-const equalMembers = [
-  'tenant',
-  'agent',
-  'service',
-  'version',
-  'model',
-  'prompt',
-  'sessionId',
-  'userId',
-  'environment',
-  'traceId',
-  'status',
-  'annotated',
-  'task',
-  'label',
-  'issue',
-  'minCost',
-  'maxCost',
-] as const satisfies readonly (keyof RunFilter)[];
-
 /** True when a run with these verdicts matches, where no store filters. It has no annotations and no issues, and its cost is unknown. */
 export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'name' | 'verdict'>[], filter: RunFilter): boolean {
   const { trace } = run;
   const { evaluator, verdict, from = -Infinity, to = Infinity, minDuration = -Infinity, maxDuration = Infinity } = filter;
   const { text, tool } = filter;
-  const own: RunFilter = present({
+  const own = {
     tenant: run.tenant,
     agent: trace.agent,
     service: run.service,
@@ -118,10 +96,15 @@ export function matchesRun(run: Run, verdicts: readonly Pick<StoredVerdict, 'nam
     traceId: run.traceId,
     status: trace.status,
     annotated: false,
-  });
+    task: undefined,
+    label: undefined,
+    issue: undefined,
+    minCost: undefined,
+    maxCost: undefined,
+  } as const satisfies { readonly [Member in keyof RunFilter]: unknown };
   const [startedAt, endedAt] = [Number(run.startUnixNano / 1_000n), Number(run.endUnixNano / 1_000n)];
   return (
-    equalMembers.every((member) => filter[member] === undefined || filter[member] === own[member]) &&
+    (Object.keys(own) as readonly (keyof typeof own)[]).every((member) => filter[member] === undefined || filter[member] === own[member]) &&
     (text === undefined || matchesTerms(wordsOf(`${trace.input ?? ''}\n${answerText(run)}`), searchTerms(text))) &&
     (tool === undefined || trace.toolCalls.some(({ name }) => name === tool)) &&
     endedAt - startedAt >= minDuration &&
