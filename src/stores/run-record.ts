@@ -212,7 +212,7 @@ function decisionAfter(word: VerdictWord): Decision {
 
 /** Written by `encodedEntries`; what is not is passed over. */
 export function parsedEntries(text: string): readonly RunEntry[] {
-  // Details as deep as any may be lie deeper here.
+  // The list adds levels, so that details of the greatest depth exceed what parseJson accepts.
   const value = parseJson(text) ?? (JSON.parse(text) as JsonValue);
   return isJsonArray(value) ? value.flatMap((one) => (isJsonArray(one) ? [entryOf(one)] : [])) : [];
 }

@@ -130,7 +130,7 @@ export function responseGate(bounds: ResponseBounds, now: () => number, ended: (
     return found;
   }
 
-  /** False when the holder has as many waiting requests as any other. */
+  /** Drops the newest request of the holder with the most waiting ones when the room is full. False when this holder would have as many. */
   function makeWaitingRoom({ waiting }: Room, holder: string): boolean {
     if (waiting.length < bounds.waitingMax) return true;
     const counts = Map.groupBy(waiting, (one) => one.holder);
